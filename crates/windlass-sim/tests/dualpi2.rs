@@ -8,8 +8,8 @@ use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{Discipline, DualPi2};
 use windlass_sim::{PacketFate, RunResult};
-use windlass_tcp::Codepoint;
 use windlass_tcp::stack::{EcnFeedback, LINUX, StackConfig};
+use windlass_tcp::{Codepoint, Profile};
 
 const BOTH: [DualPi2; 2] = [DualPi2::RFC9332, DualPi2::LINUX];
 
@@ -50,6 +50,21 @@ fn prague_and_a_classic_flow_share_the_link_at_different_delays() {
             assert!(s.utilisation > 0.97, "{}", s.utilisation);
         }
     }
+}
+
+#[test]
+fn beside_cubic_of_linux_prague_has_the_published_share() {
+    let mut config = network(&[("prague", 20), ("cubic", 20)], DualPi2::LINUX);
+    for (flow, ecn) in config.flows.iter_mut().zip([true, false]) {
+        let profile = *flow.profile_mut();
+        let stack = StackConfig { ecn: ecn.into(), ..LINUX };
+        *flow.profile_mut() = Profile::new(stack, profile.params, profile.mtu);
+    }
+    let s = settled(config, 20, 80);
+    // De Schepper and others, "Dual Queue Coupled AQM", 2022: 1.83 at 40 Mbit/s, with 5 ms for Prague, which competes
+    // as with 25 ms, and 20 ms for CUBIC. Cuts to whole segments give 0.8.
+    let share = s.goodput[0] / s.goodput[1];
+    assert!((share / 1.83 - 1.0).abs() < 0.25, "{share}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Configuration of an endpoint.
 
+use windlass_cc::setup::{Counting, MarkCut};
 use windlass_cc::{AnyParams, Setup};
 
 use crate::stack::StackConfig;
@@ -19,7 +20,13 @@ pub struct Profile {
 impl Profile {
     /// A profile whose parameters contain the stack's rules for each acknowledgement, such as the maximum
     /// number of segments that count.
-    pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
+    ///
+    /// An L4S algorithm keeps fractions of a segment and cuts at once in every stack. In Linux, `tcp_prague` replaces
+    /// the kernel's reduction and growth (`cong_control`).
+    pub fn new(mut stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
+        if params.requirements().l4s {
+            (stack.window_counting, stack.mark_cut) = (Counting::Bytes, MarkCut::AtOnce);
+        }
         params.set_common(&Setup {
             ack_limit: stack.ack_limit,
             counting: stack.window_counting,

@@ -3,9 +3,7 @@
 use super::dctcp;
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{Window, quotient};
-use crate::congestion_avoidance::{
-    CongestionAvoidance, CongestionEvent, Rounding, additive, half_flight,
-};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase, flags};
 use crate::info::{Ecn, Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -26,7 +24,7 @@ crate::parameters! {
         reference_rtt: Span = Span::from_millis(25),
             ParamKind::Time { min: Span(0), max: Span::from_millis(100) },
             "Linux tcp_prague 0.6 (25 ms, at most 100 ms)";
-        /// Number of RTTs before RTT independence begins, so that short flows are not slowed down.
+        /// Number of RTTs outside slow start before RTT independence begins, so that short flows are not slowed down.
         transition_rounds: u64 = 500,
             ParamKind::Count { min: 0, max: 1 << 30 },
             "Linux tcp_prague 0.6 (500)";
@@ -58,7 +56,7 @@ pub struct Prague {
     marked: u32,
     /// Average fraction of marked bytes, with [`ALPHA_BITS`] + [`GAIN_BITS`] fractional bits.
     alpha: u32,
-    /// RTTs since the start of the connection, up to the transition.
+    /// RTTs outside slow start, up to the transition.
     rounds: u32,
     /// True after the first mark.
     saw_mark: bool,
@@ -149,18 +147,16 @@ impl CongestionAvoidance for Prague {
             response. If the peer refuses ECN, the algorithm is Reno without pacing. It needs exact \
             echoes: accurate ECN, or the echo of RFC 8257 as with DCTCP; the classic echo is not \
             enough. Version: the rules and constants of tcp_prague 0.6; the draft, which has expired, is \
-            its published description. Deviations: a gap follows each segment, and not a burst of up to \
-            0.25 ms. The detection of queues with a classic AQM, which is off by default in tcp_prague, \
-            is missing. The fraction also counts selectively delivered bytes.",
+            its published description. In every stack it keeps fractions of a segment and cuts at once, as \
+            tcp_prague replaces the kernel's reduction. Deviations: a gap follows each segment, and not a \
+            burst of up to 0.25 ms. A segment is sent only if all of it fits into the window. The \
+            detection of queues with a classic AQM, which is off by default in tcp_prague, is missing. \
+            The fraction also counts selectively delivered bytes.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements =
         Requirements { ecn: Ecn::Exact, l4s: true, ..Requirements::LOSS_BASED };
-
-    fn rounding(why: CongestionEvent) -> Rounding {
-        if why == CongestionEvent::Ecn { Rounding::Up } else { Rounding::Down }
-    }
 
     fn init(p: &Params, c: &Conn) -> Prague {
         let alpha = p.initial_alpha.min(Ratio::ONE).0 << (ALPHA_BITS + GAIN_BITS - 16);
@@ -178,11 +174,11 @@ impl CongestionAvoidance for Prague {
         }
     }
 
-    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
         self.saw_mark |= a.ce > 0;
         self.count(a);
         if c.una > self.window_end && self.is_over(p, c, self.window_start) {
-            self.rounds = self.rounds.saturating_add(1);
+            self.rounds = self.rounds.saturating_add(u32::from(!w.in_slow_start()));
             self.alpha = self.average(p);
             (self.window_end, self.window_start) = (c.next_id, c.now);
             (self.delivered, self.marked) = (0, 0);
