@@ -130,6 +130,7 @@ table!(DUALPI2, "dualpi2", apply_dualpi2, written_dualpi2, DualPi2 {
 
 table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec {
     mark: Codec::level(threshold), "threshold: a packet that finds a longer queue is marked if it is ECN-capable, and otherwise not changed", "`\"65pkt\"`";
+    probability: Codec::share(probability), "probability of a mark up to the threshold, for ECN-capable packets", "`0`";
 });
 
 table!(POLICER, "policer", apply_policer, written_policer, Policer {
@@ -324,7 +325,11 @@ pub(super) fn own_written(
         Discipline::FqCoDel(fq) => Some(written_fq_codel(fq)),
         Discipline::Pie(pie) => Some(written_pie(pie)),
         Discipline::DualPi2(dual) => Some(written_dualpi2(dual)),
-        Discipline::Threshold(t) => Some(written_threshold(t)),
+        Discipline::Threshold(t) => {
+            let mut own = written_threshold(t);
+            own.truncate(if t.probability == 0.0 { 1 } else { 2 }); // without it, as before it existed
+            Some(own)
+        }
         Discipline::Policer(policer) => Some(written_policer(policer)),
         Discipline::Device(device) => own_written(&device.discipline),
     }
