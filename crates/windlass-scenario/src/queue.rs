@@ -301,7 +301,9 @@ fn written(
     let mut all =
         vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", format!("\"{limit}\""))];
     all.extend(device);
-    all.extend(own.into_iter().flatten());
+    // A threshold without random marks keeps the hash that it had before they existed.
+    let plain = ("probability", "0".to_owned());
+    all.extend(own.into_iter().flatten().filter(|pair| *pair != plain));
     Some(all)
 }
 
@@ -325,11 +327,7 @@ pub(super) fn own_written(
         Discipline::FqCoDel(fq) => Some(written_fq_codel(fq)),
         Discipline::Pie(pie) => Some(written_pie(pie)),
         Discipline::DualPi2(dual) => Some(written_dualpi2(dual)),
-        Discipline::Threshold(t) => {
-            let mut own = written_threshold(t);
-            own.truncate(if t.probability == 0.0 { 1 } else { 2 }); // without it, as before it existed
-            Some(own)
-        }
+        Discipline::Threshold(t) => Some(written_threshold(t)),
         Discipline::Policer(policer) => Some(written_policer(policer)),
         Discipline::Device(device) => own_written(&device.discipline),
     }

@@ -130,6 +130,16 @@ fn thresholds_in_bdp_follow_the_link_at_run_time() {
 }
 
 #[test]
+fn a_threshold_without_random_marks_keeps_its_hash() {
+    let hash = |more: &str| {
+        let table = format!("{{ discipline = \"threshold\", mark = \"9pkt\"{more} }}");
+        set(MINIMAL, &[("link.0.queue", &table)]).hash()
+    };
+    assert_eq!(hash(", probability = 0"), hash(""));
+    assert_ne!(hash(", probability = 0.1"), hash(""));
+}
+
+#[test]
 fn the_long_fat_paths_read_and_refer_to_the_product_of_flow_one() {
     for (name, one_ms, two_ms) in [
         ("long-different", 100, 50),
