@@ -48,6 +48,13 @@ def build(package, *what):
     return programs[-1]
 
 
+def algorithms(windlass):
+    """The names of the algorithms that a program of Windlass has."""
+    listed = subprocess.run([windlass, "algorithms"], check=True, capture_output=True, text=True).stdout
+    section = listed.split("Algorithms\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in section.splitlines()]
+
+
 def markdown(head, *rows):
     """A table whose first column is text and whose others are numbers."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]

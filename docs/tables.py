@@ -13,6 +13,7 @@ import collections
 import csv
 import functools
 import json
+import math
 import os
 import pathlib
 import re
@@ -227,6 +228,91 @@ def requirements() -> str:
     return "\n\n".join(sections)
 
 
+def contracts(signal: str) -> dict[str, dict[str, float]]:
+    """The medians of each algorithm by value of the signal; the file is from docs/contracts."""
+    found = collections.defaultdict(dict)
+    for row in data("trust/contracts.csv", signal=signal):
+        found[row["algorithm"]][row["value"]] = float(row["median"])
+    return found
+
+
+def capped(signal: str, rate: float, share: float = 0.9) -> bool:
+    """True if a rate in Mbit/s is above this share of the payload that the link can carry."""
+    return rate > share * CAPACITY[signal] * 1448 / 1500
+
+
+def contract_rates(signal: str, values: list[str], curve: dict[str, float]) -> list[str]:
+    return ["cap" if capped(signal, curve[value]) else f"{curve[value]:.2g}" for value in values]
+
+
+def exponent(curve: dict[str, float], low: float, high: float) -> str:
+    """Slope of the line of least squares through the logarithms, if the link limits no rate."""
+    points = [(math.log(float(p)), math.log(rate)) for p, rate in curve.items() if low <= float(p) <= 1.01 * high]
+    if any(capped("loss", math.exp(rate), 0.7) for _, rate in points):
+        return "cap"
+    mean_p, mean_rate = (statistics.fmean(axis) for axis in zip(*points))
+    slope = sum((p - mean_p) * (rate - mean_rate) for p, rate in points) / sum((p - mean_p) ** 2 for p, _ in points)
+    return f"{slope:+.2f}".replace("-", "−")
+
+
+def contracts_loss() -> str:
+    """Exponents and rates against losses, and rates against marks."""
+    shown, marks = ["0.001", "0.01", "0.1"], contracts("marks")
+    rows = []
+    for algorithm, curve in contracts("loss").items():
+        reacts = not all(capped("marks", rate) for rate in marks[algorithm].values())
+        marked = contract_rates("marks", shown, marks[algorithm]) if reacts else ["no reaction", "", ""]
+        slopes = [exponent(curve, low, 10 * low) for low in (1e-4, 3e-4, 1e-3)]
+        rows.append([f"`{algorithm}`", *slopes, *contract_rates("loss", shown, curve), *marked])
+    percent = lambda what: [f"Mbit/s with {what} of {float(p) * 100:g} %" for p in shown]
+    slopes = [f"exponent, losses of {p} %" for p in ("0.01 to 0.1", "0.03 to 0.3", "0.1 to 1")]
+    return table(["algorithm", *slopes, *percent("losses"), *percent("marks")], rows)
+
+
+def contracts_delay() -> str:
+    """Rates against delays, and the least jitter and shift at which one of two flows starves."""
+    shown, pairs = ["10ms", "40ms", "160ms"], contracts("jitter")
+    rows = []
+    for algorithm, curve in contracts("delay").items():
+        ratios = [(*value.split(), max(ratio, 1 / ratio)) for value, ratio in pairs[algorithm].items()]
+        starves = [(kind, f"{ms[:-2]} ms ({ratio:.3g})") for kind, ms, ratio in ratios if ratio > STARVED]
+        unaided = ratios[0][-1] > STARVED
+        least = [next((cell for kind, cell in starves if unaided or kind == wanted), "none") for wanted in ("jitter", "shift")]
+        rows.append([f"`{algorithm}`", *contract_rates("delay", shown, curve), *least])
+    heads = [f"Mbit/s with a delay of {d[:-2]} ms" for d in shown]
+    return table(["algorithm", *heads, "starves from a jitter of (ratio)", "from a shift of (ratio)"], rows)
+
+
+def contracts_forms() -> str:
+    """Measured rates next to closed forms: segments per RTT of 100 ms for losses and marks, segments in the delay for delays."""
+    forms = [
+        ("loss", "newreno", "0.001", "√(3/(2p)), Mathis et al. 1997", [math.sqrt(1500)]),
+        ("loss", "cubic", "0.0001", "RFC 9438, section 5.1, equation 6", [1.054 * 1e3**0.75]),
+        ("loss", "highspeed", "0.0003", "0.12/p^0.835, RFC 3649, section 5", [0.12 / 0.0003**0.835]),
+        ("loss", "scalable", "0.001", "0.08/p: growth of 0.01 per segment, reduction by 1/8", [80]),
+        ("loss", "veno", "0.001", "√(9/(2p)): Reno with a reduction by 1/5", [math.sqrt(4500)]),
+        ("loss", "hybla", "0.001", "ρ √(3/(2p)), ρ = 100 ms/25 ms", [4 * math.sqrt(1500)]),
+        ("loss", "illinois", "0.001", "√(75/p): growth of 10 segments, reduction by 1/8", [math.sqrt(75000)]),
+        ("marks", "dctcp", "0.03", "2/p: growth of 1 segment, reduction by p/2", [2 / 0.03]),
+        ("marks", "prague", "0.03", "2/p", [2 / 0.03]),
+        ("delay", "vegas", "20ms", "α = 1 to β = 3 segments in the delay", [1, 3]),
+        ("delay", "mvegas", "20ms", "3 to 6 segments", [3, 6]),
+        ("delay", "wvegas", "80ms", "10 segments", [10]),
+        ("delay", "fast", "160ms", "100 segments", [100]),
+    ]
+    rows = []
+    for signal, algorithm, value, form, segments in forms:
+        (found,) = data("trust/contracts.csv", signal=signal, algorithm=algorithm, value=value)
+        seconds = float(value[:-2]) / 1e3 if signal == "delay" else 0.1
+        expected = [n * 1448 * 8 / seconds / 1e6 for n in segments]
+        median = float(found["median"])
+        off = f"{100 * (median / expected[0] - 1):+.0f} %" if len(expected) == 1 else "inside" if expected[0] <= median <= expected[1] else "outside"
+        at = f"delay of {value[:-2]} ms" if signal == "delay" else f"{signal} of {float(value) * 100:g} %".replace("loss ", "losses ")
+        cells = " to ".join(f"{rate:.3g}" for rate in expected)
+        rows.append([f"`{algorithm}`, {at}", form, cells, f"{median:.3g} ({float(found['low']):.3g} to {float(found['high']):.3g})", off.replace("-", "−")])
+    return table(["algorithm and signal", "closed form", "Mbit/s", "measured", "difference"], rows).replace("---:", "---", 1)
+
+
 def platforms() -> str:
     """Cases with the same bytes on all platforms."""
     rows = [[f"`{row['case']}`", row["parts"], f"{int(row['bytes']):,}", row["aarch64"], row["wasm32"]] for row in data("trust/platforms.csv")]
@@ -242,6 +328,9 @@ def faults() -> str:
 
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
+# Rates of the links of scenarios/sweeps/contract-*.toml, Mbit/s, and the ratio of two rates that counts as starvation.
+CAPACITY = {"loss": 50, "marks": 50, "delay": 10}
+STARVED = 10
 GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
 TABLES = {
     "verdicts": verdicts,
@@ -254,6 +343,9 @@ TABLES = {
     "mesh": mesh,
     "assessed": assessed,
     "assessed-families": assessed_families,
+    "contracts-loss": contracts_loss,
+    "contracts-delay": contracts_delay,
+    "contracts-forms": contracts_forms,
     "stacks-lossy": stacks_lossy,
     "stacks-scripts": stacks_scripts,
     "calibration": calibration,

@@ -130,6 +130,7 @@ table!(DUALPI2, "dualpi2", apply_dualpi2, written_dualpi2, DualPi2 {
 
 table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec {
     mark: Codec::level(threshold), "threshold: a packet that finds a longer queue is marked if it is ECN-capable, and otherwise not changed", "`\"65pkt\"`";
+    probability: Codec::share(probability), "probability of a mark up to the threshold, for ECN-capable packets", "`0`";
 });
 
 table!(POLICER, "policer", apply_policer, written_policer, Policer {
@@ -300,7 +301,9 @@ fn written(
     let mut all =
         vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", format!("\"{limit}\""))];
     all.extend(device);
-    all.extend(own.into_iter().flatten());
+    // A threshold without random marks keeps the hash that it had before they existed.
+    let plain = ("probability", "0".to_owned());
+    all.extend(own.into_iter().flatten().filter(|pair| *pair != plain));
     Some(all)
 }
 

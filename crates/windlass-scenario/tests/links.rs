@@ -119,11 +119,24 @@ fn quick_start_settings_of_a_link_read_back_equal() {
 
 #[test]
 fn thresholds_in_bdp_follow_the_link_at_run_time() {
-    let table = "{ discipline = \"threshold\", mark = \"0.5bdp\" }";
+    let table = "{ discipline = \"threshold\", mark = \"0.5bdp\", probability = \"25%\" }";
     let s = set(MINIMAL, &[("link.0.queue", table)]);
     let config = windlass_scenario::compile::compile(&s, 1).unwrap();
     let mark = Level::Bytes(s.bdp_bytes()[0] / 2);
-    assert_eq!(config.links[0].discipline, Discipline::Threshold(Threshold { mark }));
+    assert_eq!(
+        config.links[0].discipline,
+        Discipline::Threshold(Threshold { mark, probability: 0.25 })
+    );
+}
+
+#[test]
+fn a_threshold_without_random_marks_keeps_its_hash() {
+    let hash = |more: &str| {
+        let table = format!("{{ discipline = \"threshold\", mark = \"9pkt\"{more} }}");
+        set(MINIMAL, &[("link.0.queue", &table)]).hash()
+    };
+    assert_eq!(hash(", probability = 0"), hash(""));
+    assert_ne!(hash(", probability = 0.1"), hash(""));
 }
 
 #[test]

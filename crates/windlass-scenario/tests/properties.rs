@@ -132,7 +132,8 @@ fn disciplines() -> impl Strategy<Value = String> {
                  beta = {beta}, coupling = {k}, scheduler = \"time-shifted\", classic_share = \"5%\""
             )
         }),
-        (0u64..1000).prop_map(|k| format!("discipline = \"threshold\", mark = \"{k}pkt\"")),
+        (0u64..1000, 0u32..=1000)
+            .prop_map(|(k, p)| format!("discipline = \"threshold\", mark = \"{k}pkt\", probability = 0.{p:03}")),
     ]
 }
 

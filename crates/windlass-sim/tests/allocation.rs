@@ -110,7 +110,7 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
             discipline: Discipline::FqCoDel(FqCoDel::DEFAULT),
             packets: 100,
         })),
-        Discipline::Threshold(Threshold { mark: Level::Packets(20) }),
+        Discipline::Threshold(Threshold { mark: Level::Packets(20), probability: 0.01 }),
     ];
     for discipline in Discipline::DEFAULTS.into_iter().chain(busier) {
         let mut config = dumbbell(20, "newreno", Time::ZERO);

@@ -91,7 +91,9 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
                 })
             }
         ),
-        1 => level().prop_map(|mark| Discipline::Threshold(Threshold { mark })),
+        1 => (level(), 0.0f64..=1.0).prop_map(|(mark, probability)| {
+            Discipline::Threshold(Threshold { mark, probability })
+        }),
         1 => (1_000u64..10_000_000, 1u64..100_000)
             .prop_map(|(rate, burst)| Discipline::Policer(Policer { rate, burst })),
     ];

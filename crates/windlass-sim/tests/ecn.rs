@@ -80,7 +80,7 @@ fn a_queue_that_does_not_mark_drops_capable_packets_too() {
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_newreno_halves_away_from_it() {
     let mark = Level::Packets(20);
-    let discipline = Discipline::Threshold(Threshold { mark });
+    let discipline = Discipline::Threshold(Threshold { mark, probability: 0.0 });
     let [dctcp, newreno] = ["dctcp", "newreno"].map(|id| through(id, discipline.clone(), true));
     for s in [&dctcp, &newreno] {
         assert_eq!((s.run.links[0].drops, s.run.flows[0].retransmits), (0, 0));

@@ -12,7 +12,8 @@ use windlass_sim::{LinkResult, PacketFate, RunResult};
 const RED: Red = Red::DEFAULT;
 
 /// A threshold that is never reached: a plain queue, first in, first out.
-const FIFO: Discipline = Discipline::Threshold(Threshold { mark: Level::Packets(u64::MAX) });
+const FIFO: Discipline =
+    Discipline::Threshold(Threshold { mark: Level::Packets(u64::MAX), probability: 0.0 });
 
 fn all() -> [Discipline; 8] {
     [
@@ -23,7 +24,7 @@ fn all() -> [Discipline; 8] {
         Discipline::Pie(Pie::DEFAULT),
         Discipline::DualPi2(DualPi2::RFC9332),
         Discipline::DualPi2(DualPi2::LINUX),
-        Discipline::Threshold(Threshold { mark: Level::Packets(20) }),
+        Discipline::Threshold(Threshold { mark: Level::Packets(20), probability: 0.01 }),
     ]
 }
 

@@ -10,6 +10,7 @@ mod coap;
 mod codel;
 mod common;
 mod conservation;
+mod contracts;
 mod controllers_alone;
 mod controllers_response;
 mod controllers_together;

@@ -354,7 +354,8 @@ fn pacing_spreads_bursts() {
 fn marks_of_a_queue_reach_the_kernel() {
     need_live!();
     let mut wire = link(5_000_000, 10);
-    wire.discipline = Discipline::Threshold(Threshold { mark: Level::Packets(10) });
+    wire.discipline =
+        Discipline::Threshold(Threshold { mark: Level::Packets(10), probability: 0.0 });
     let mut stack = LINUX;
     stack.ecn = true.into();
     let outcome = run(&captured(config(vec![wire], vec![bulk(stack, "reno", Some(1_000_000))])));

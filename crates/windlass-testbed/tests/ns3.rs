@@ -156,6 +156,11 @@ fn unsupported_settings_are_refused_before_ns3_is_built() {
             "queue = { discipline = \"red\", limit = \"13pkt\", device = \"5pkt\" }",
             "a queue drops its tail",
         ),
+        (
+            "queue = \"13pkt\"",
+            "queue = { discipline = \"threshold\", limit = \"13pkt\", mark = \"5pkt\", probability = \"1%\" }",
+            "remove `probability`",
+        ),
         ("queue = \"13pkt\"", "down = [[\"1s\", \"2s\"]]", "always up"),
         (
             "algorithm",

@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn threshold_ignores_the_packets_in_the_device() {
         let mark = Level::Packets(2);
-        let mut q = queue(Discipline::Threshold(Threshold { mark }), 100, 5);
+        let mut q = queue(Discipline::Threshold(Threshold { mark, probability: 0.0 }), 100, 5);
         let mut drops = Vec::new();
         let marked: Vec<bool> =
             (0..10).map(|i| q.enqueue(Time::ZERO, capable(i, 1000), None, &mut drops)).collect();

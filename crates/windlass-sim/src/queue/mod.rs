@@ -65,7 +65,7 @@ pub enum Discipline<L = Level> {
     Pie(Pie),
     /// Two queues with coupled marks and drops.
     DualPi2(DualPi2),
-    /// Marks packets above a queue length.
+    /// Marks packets above a queue length, or at random.
     Threshold(Threshold<L>),
     /// Drops packets that exceed a token bucket.
     Policer(Policer),
@@ -151,7 +151,9 @@ impl<L> Discipline<L> {
             Discipline::FqCoDel(fq) => Discipline::FqCoDel(fq),
             Discipline::Pie(pie) => Discipline::Pie(pie),
             Discipline::DualPi2(dual) => Discipline::DualPi2(dual),
-            Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
+            Discipline::Threshold(t) => {
+                Discipline::Threshold(Threshold { mark: told(t.mark), probability: t.probability })
+            }
             Discipline::Policer(policer) => Discipline::Policer(policer),
             Discipline::Device(device) => Discipline::Device(Box::new(Device {
                 discipline: device.discipline.map_levels(told),
@@ -178,7 +180,8 @@ impl Discipline {
     /// Checks that this can be simulated.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
-            Discipline::DropTail | Discipline::Threshold(_) | Discipline::Custom(_) => Ok(()),
+            Discipline::DropTail | Discipline::Custom(_) => Ok(()),
+            Discipline::Threshold(t) => t.check(),
             Discipline::Red(red) => red.check(),
             Discipline::CoDel(codel) => codel.check(),
             Discipline::FqCoDel(fq) => fq.check(),
@@ -269,7 +272,7 @@ impl Queue {
             Discipline::DualPi2(dual) => {
                 Kind::DualPi2(Box::new(DualPi2Queue::new(*dual, limit, draws())))
             }
-            Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
+            Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit, draws())),
             Discipline::Policer(policer) => Kind::Policer(PolicerQueue::new(*policer, limit)),
             Discipline::Device(device) => {
                 let above = Queue::at_work(&device.discipline, limit, draws);

@@ -1,24 +1,32 @@
-//! Marking above a queue length, as DCTCP requires.
+//! Marking above a queue length, as DCTCP requires, or at random.
 
 use windlass_cc::Span;
 
 use super::fifo::Fifo;
-use super::waiting::{Dropped, Level, Waiting};
+use super::waiting::{Dropped, Level, Waiting, check_share};
 use crate::link::QueueLimit;
+use crate::random::{Chance, Stream};
 
 /// Marks each packet that finds a longer queue than the threshold (RFC 8257 section 3.1). The
 /// instantaneous queue length counts, not an average (Alizadeh et al., "Data Center TCP", SIGCOMM
 /// 2010, section 3.1). Packets without ECN are not affected, and are dropped only if the queue is
-/// full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// full. Up to the threshold, packets are marked at random, so that a flow can meet marks that do
+/// not depend on its queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Threshold<L = Level> {
     /// The queue length K above which packets are marked.
     pub mark: L,
+    /// Probability of a mark up to the threshold.
+    pub probability: f64,
 }
 
 impl Threshold {
     /// Alizadeh et al., section 3.4: K of 65 packets at 10 Gbit/s.
-    pub const DEFAULT: Threshold = Threshold { mark: Level::Packets(65) };
+    pub const DEFAULT: Threshold = Threshold { mark: Level::Packets(65), probability: 0.0 };
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        check_share("the probability of a mark", self.probability)
+    }
 }
 
 /// State of the discipline.
@@ -26,11 +34,14 @@ impl Threshold {
 pub struct ThresholdQueue {
     fifo: Fifo,
     mark: Level,
+    random: Chance,
+    draws: Stream,
 }
 
 impl ThresholdQueue {
-    pub fn new(t: Threshold, limit: QueueLimit) -> ThresholdQueue {
-        ThresholdQueue { fifo: Fifo::new(limit), mark: t.mark }
+    pub fn new(t: Threshold, limit: QueueLimit, draws: Stream) -> ThresholdQueue {
+        let random = Chance::new(t.probability);
+        ThresholdQueue { fifo: Fifo::new(limit), mark: t.mark, random, draws }
     }
 
     pub fn fifo(&self) -> &Fifo {
@@ -44,7 +55,8 @@ impl ThresholdQueue {
         drops: &mut Vec<Dropped>,
     ) -> bool {
         let above = self.fifo.measured_like(self.mark) > self.mark.amount();
-        self.fifo.push(packet, idle.is_none(), drops) && above && packet.is_capable()
+        let marked = self.random.draw(&mut self.draws) || above;
+        self.fifo.push(packet, idle.is_none(), drops) && marked && packet.is_capable()
     }
 
     pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {
@@ -56,11 +68,16 @@ impl ThresholdQueue {
 mod tests {
     use super::super::support::{capable, plain};
     use super::*;
+    use crate::random::Purpose;
+
+    fn queue(mark: Level, probability: f64, limit: QueueLimit) -> ThresholdQueue {
+        let draws = Stream::new(1, 1, Purpose::Queue);
+        ThresholdQueue::new(Threshold { mark, probability }, limit, draws)
+    }
 
     #[test]
     fn ecn_capable_packets_above_the_threshold_are_marked() {
-        let mark = Level::Packets(2);
-        let mut q = ThresholdQueue::new(Threshold { mark }, QueueLimit::Packets(5));
+        let mut q = queue(Level::Packets(2), 0.0, QueueLimit::Packets(5));
         let mut drops = Vec::new();
         let marked: Vec<bool> =
             (0..6).map(|i| q.enqueue(capable(i, 1000), None, &mut drops)).collect();
@@ -74,12 +91,28 @@ mod tests {
 
     #[test]
     fn a_threshold_in_bytes_counts_bytes() {
-        let mark = Level::Bytes(1500);
-        let mut q = ThresholdQueue::new(Threshold { mark }, QueueLimit::Unlimited);
+        let mut q = queue(Level::Bytes(1500), 0.0, QueueLimit::Unlimited);
         let mut drops = Vec::new();
         let sizes = [1000, 500, 1, 1];
         let marked = sizes.map(|size| q.enqueue(capable(0, size), None, &mut drops));
         // The packets find 0, 1000, 1500 and 1501 bytes.
         assert_eq!(marked, [false, false, false, true]);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_at_random_up_to_the_threshold() {
+        let mut q = queue(Level::Packets(10), 0.05, QueueLimit::Unlimited);
+        let mut marks = |packet: fn(u32, u32) -> Waiting| {
+            let mut count = 0;
+            for i in 0..100_000 {
+                count += u32::from(q.enqueue(packet(i, 1000), Some(Span(1)), &mut Vec::new()));
+                q.dequeue();
+            }
+            count
+        };
+        // Binomial: 5000 with a standard deviation of 69.
+        let marked = marks(capable);
+        assert!((4700..5300).contains(&marked), "{marked} of 100000 are marked");
+        assert_eq!(marks(plain), 0);
     }
 }

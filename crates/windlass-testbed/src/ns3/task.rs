@@ -244,6 +244,10 @@ fn write_link(
 fn discipline(link: &LinkConfig) -> Result<Option<(&'static str, String)>, String> {
     match (&link.discipline, link.queue) {
         (Discipline::DropTail, _) => Ok(None),
+        (Discipline::Threshold(threshold), _) if threshold.probability > 0.0 => {
+            Err("ns-3 marks above a threshold only, and not at random; remove `probability`"
+                .to_owned())
+        }
         (Discipline::Threshold(threshold), QueueLimit::Packets(limit)) => {
             marks_from(threshold.mark, limit).map(|mark| Some(("mark", mark.to_string())))
         }

@@ -143,7 +143,7 @@ fn with(words: Words<'_>, plan: &mut Plan) -> Result<(), Problem> {
         }
         "marks" => {
             let mark = Level::Packets(number(value, 1, 1_000)?);
-            plan.discipline = Discipline::Threshold(Threshold { mark });
+            plan.discipline = Discipline::Threshold(Threshold { mark, probability: 0.0 });
         }
         "patience" => plan.patience = Time::ZERO + span(value)?,
         "needless" if value.text == "any" => plan.needless = None,
