@@ -200,6 +200,15 @@ def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> s
     return table([row, *heads], [[line, *(cell.get((line, column, value), "") for value in values for column in columns)] for line in lines])
 
 
+def l4s() -> str:
+    """The published value and ours of each quantity, by the RTTs of both flows; the file is from docs/l4s."""
+    rows = data("trust/l4s.csv")
+    shown = [name for name in rows[0] if f"published {name}" in rows[0]]
+    flows = lambda row: f"{row['prague RTT, ms']} ms, {row['classic']} {row['classic RTT, ms']} ms"
+    cells = [[flows(row), *(f"{row[f'published {name}']} / {row[name]}" for name in shown)] for row in rows]
+    return table(["Prague, classic flow", *shown], cells)
+
+
 def coap_meter() -> str:
     """The rows with packet losses: plain 802.15.4 with a competing upload."""
     found = [list(row.values())[2:] for row in data("studies/coap-meter.csv", **{"radio": "802.15.4", "competing flow": "upload"})]
@@ -357,6 +366,7 @@ TABLES = {
     "patient-ward": lambda: pivot("studies/patient-ward.csv", "algorithm and timer", "waveforms", ["late alarms, %", "timeouts"]),
     "low-power-ward": lambda: pivot("studies/low-power-ward.csv", "algorithm and timer", "radio", ["late alarms, %", "timeouts"]),
     "low-power-meter": lambda: pivot("studies/low-power-meter.csv", "algorithm and timer", "radio", ["late messages, %", "upload, kbit/s"]),
+    "l4s": l4s,
     "coap-meter": coap_meter,
     "platforms": platforms,
     "faults": faults,

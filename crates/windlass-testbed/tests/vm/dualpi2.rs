@@ -48,6 +48,12 @@ const FIELDS: [(&str, u32); 3] = [("ECT(1)", 1), ("ECT(0)", 2), ("Not-ECT", 0)];
 /// Datagrams per field, and the time in which they are sent.
 const DATAGRAMS: u32 = 4_438;
 const SENT_IN: Duration = Duration::from_secs(3);
+/// Loads of the queue by datagrams of all fields at once: the datagrams of each field in [`GRID_TIME`], and the figures
+/// of the kernel. The queue of the simulator is compared with the same file.
+const GRID: &str = "../../conformance/dualpi2/floods.csv";
+const GRID_TIME: Duration = Duration::from_secs(60);
+/// First port of the receivers; each field has its own.
+const PORT: u16 = 7_000;
 
 /// Figures of a queue.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -113,46 +119,81 @@ fn add_bottleneck(netlink: &Netlink, index: u32) -> io::Result<()> {
     netlink.add_discipline(index, CLASS, 2 << 16, "dualpi2", None)
 }
 
-/// Sends datagrams with an ECN field through the bottleneck of the loopback device. Returns the received packets, and
-/// those with a mark.
-fn flood(field: u32) -> io::Result<[u32; 2]> {
-    let place = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7_000);
-    // The datagrams have a receiver, so that the kernel does not refuse them.
-    let _receiver = UdpSocket::bind(place)?;
+/// The datagrams of a field that passed the queue.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Passed {
+    received: u32,
+    marked: u32,
+    /// Time of each on the way, µs.
+    delays: Vec<u32>,
+}
+
+/// Sends datagrams with the ECN fields through the bottleneck of the loopback device: of each field a number, at equal
+/// distances. A field begins a third of its distance after the one before it.
+fn flood(counts: [u32; 3], time: Duration) -> io::Result<[Passed; 3]> {
     let tap = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::UDP))?;
     tap.set_recv_buffer_size(1 << 20)?;
     tap.set_read_timeout(Some(Duration::from_millis(500)))?;
-    let sender = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
-    sender.set_send_buffer_size(1 << 20)?;
-    sender.set_tos_v4(field)?;
-    sender.connect(&place.into())?;
-    let reader = thread::spawn(move || {
-        let (mut counts, mut packet) = ([0; 2], [0; 2_000]);
-        while let Ok(28..) = (&tap).read(&mut packet) {
-            counts[0] += 1;
-            counts[1] += u32::from(packet[1] & 3 == 3);
-        }
-        counts
-    });
     let begin = Instant::now();
-    for sent in 0..DATAGRAMS {
-        let due = begin + SENT_IN * sent / DATAGRAMS;
-        thread::sleep(due.saturating_duration_since(Instant::now()));
-        let _ = sender.send(&[0; 972]);
+    let now = move || begin.elapsed().as_micros() as u32;
+    let reader = thread::spawn(move || {
+        let (mut passed, mut packet) = (<[Passed; 3]>::default(), [0; 2_000]);
+        while let Ok(32..) = (&tap).read(&mut packet) {
+            let field = u16::from_be_bytes([packet[22], packet[23]]).wrapping_sub(PORT);
+            let Some(passed) = passed.get_mut(usize::from(field)) else { continue };
+            let sent = u32::from_ne_bytes([packet[28], packet[29], packet[30], packet[31]]);
+            passed.received += 1;
+            passed.marked += u32::from(packet[1] & 3 == 3);
+            passed.delays.push(now().saturating_sub(sent));
+        }
+        passed
+    });
+    let mut ends = Vec::new();
+    for ((_, field), port) in FIELDS.iter().zip(PORT..) {
+        let place = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+        let sender = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+        sender.set_send_buffer_size(1 << 20)?;
+        sender.set_tos_v4(*field)?;
+        // The datagrams have a receiver, so that the kernel does not refuse them.
+        let receiver = UdpSocket::bind(place)?;
+        sender.connect(&place.into())?;
+        ends.push((sender, receiver));
+    }
+    let mut all: Vec<(Duration, usize)> = Vec::new();
+    for (field, count) in counts.into_iter().enumerate() {
+        all.extend((0..count).map(|i| (time * (3 * i + field as u32) / (3 * count), field)));
+    }
+    all.sort();
+    for (due, field) in all {
+        thread::sleep((begin + due).saturating_duration_since(Instant::now()));
+        let mut payload = [0; 972];
+        payload[..4].copy_from_slice(&now().to_ne_bytes());
+        let _ = ends[field].0.send(&payload);
     }
     reader.join().map_err(|_| io::Error::other("the reader has panicked"))
+}
+
+/// Runs work in a namespace whose loopback device has the bottleneck.
+fn at_bottleneck<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> Result<T, String> {
+    let namespace = Namespace::new().map_err(text)?;
+    inside(&namespace, || {
+        let netlink = Netlink::open()?;
+        // DualPI2 does not act while less than two packets of the largest size wait.
+        netlink.bring_up(1, &[LinkAttribute::Mtu(1_500)])?;
+        add_bottleneck(&netlink, 1)?;
+        work()
+    })
 }
 
 /// Floods one queue with each field.
 pub fn flood_all() -> Result<Vec<u8>, String> {
     load()?;
-    let namespace = Namespace::new().map_err(text)?;
-    let counts = inside(&namespace, || {
-        let netlink = Netlink::open()?;
-        // DualPI2 does not act while less than two packets of the largest size wait.
-        netlink.bring_up(1, &[LinkAttribute::Mtu(1_500)])?;
-        add_bottleneck(&netlink, 1)?;
-        FIELDS.map(|(_, field)| flood(field)).into_iter().collect::<io::Result<Vec<_>>>()
+    let only = |field| [0, 1, 2].map(|each| if each == field { DATAGRAMS } else { 0 });
+    let counts = at_bottleneck(|| {
+        let passed = |field: usize| {
+            flood(only(field), SENT_IN).map(|all| [all[field].received, all[field].marked])
+        };
+        [0, 1, 2].map(passed).into_iter().collect::<io::Result<Vec<_>>>()
     })?;
     serde_json::to_vec(&counts).map_err(text)
 }
@@ -170,6 +211,46 @@ pub fn floods(kernel: &Kernel) {
         assert!(received.abs_diff(3_721) <= 37, "{field}: {received} received");
         assert!(marked.abs_diff(marks) <= most, "{field}: {marked} marked");
     }
+}
+
+/// Loads the queue with datagrams of all fields. Returns the received and the marked datagrams of each field, and the
+/// median and the 95th percentile of the delays in both queues, µs.
+pub fn grid(counts: [&str; 3]) -> Result<Vec<u8>, String> {
+    load()?;
+    let [l, classic, plain] = counts.map(|count| count.parse().unwrap_or(0));
+    let [l, classic, plain] = at_bottleneck(|| flood([l, classic, plain], GRID_TIME))?;
+    let mut figures: Vec<u32> = [&l, &classic, &plain]
+        .into_iter()
+        .flat_map(|passed| [passed.received, passed.marked])
+        .collect();
+    for mut delays in [l.delays, [classic.delays, plain.delays].concat()] {
+        delays.sort_unstable();
+        let of = |share| delays.get(delays.len() * share / 100).copied().unwrap_or(0);
+        figures.extend([of(50), of(95)]);
+    }
+    serde_json::to_vec(&figures).map_err(text)
+}
+
+pub fn grids(kernel: &Kernel) {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(GRID);
+    let kept = fs::read_to_string(&file).expect("the grid");
+    let mut lines = kept.lines();
+    let mut new = format!("{}\n", lines.next().expect("a head"));
+    for line in lines {
+        let words: Vec<&str> = line.split(',').collect();
+        let Some(job) = with_module(kernel, &["dualpi2", "grid", words[0], words[1], words[2]])
+        else {
+            return;
+        };
+        let figures: Vec<u32> = serde_json::from_slice(&run(kernel, &job).output).expect("figures");
+        let figures: Vec<String> = figures.iter().map(u32::to_string).collect();
+        new += &format!("{},{}\n", words[..3].join(","), figures.join(","));
+    }
+    if env::var_os("WINDLASS_BLESS").is_some() {
+        fs::write(file, new).expect("the grid is written");
+        return;
+    }
+    assert_eq!(new, kept, "the same packets have the same fate");
 }
 
 /// Figures of the discipline now: packets sent and dropped, marks, and the delay of the C queue, µs.

@@ -22,7 +22,7 @@ use windlass_testbed::vm::{self, Answer, Job, Kernel, Series};
 
 type Test = fn(&Kernel);
 
-const TESTS: [(&str, Test); 12] = [
+const TESTS: [(&str, Test); 13] = [
     ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", answers::echoes),
     ("failed_or_panicked_job_is_reported_to_the_caller", answers::fails),
     ("failed_guest_reports_its_last_console_lines", answers::goes_down),
@@ -33,6 +33,7 @@ const TESTS: [(&str, Test); 12] = [
     ("concurrent_guests_do_not_affect_each_other", repeats::at_once),
     ("pinned_algorithm_is_gone_after_a_reboot", loading::forgets),
     ("floods_of_dualpi2_have_the_known_marks_and_drops", dualpi2::floods),
+    ("loads_of_dualpi2_have_the_known_delays_marks_and_drops", dualpi2::grids),
     ("tcp_over_dualpi2_has_the_delay_and_marks_of_the_simulator", dualpi2::transfers),
     ("coupled_paths_see_each_other_and_take_less_of_a_bottleneck", paths::coupled),
 ];
@@ -113,6 +114,7 @@ fn serve(args: &[String]) -> Result<Vec<u8>, String> {
         ["load"] => loading::load_to_stay(),
         ["paths", algorithm, network] => paths::two_paths(algorithm, network),
         ["dualpi2", "flood"] => dualpi2::flood_all(),
+        ["dualpi2", "grid", l, classic, plain] => dualpi2::grid([l, classic, plain]),
         ["dualpi2", algorithm, flows, ecn] => dualpi2::transfer(algorithm, flows, ecn),
         ["look", left @ ..] => loading::look_around(left),
         other => Err(format!("there is no job {other:?}")),

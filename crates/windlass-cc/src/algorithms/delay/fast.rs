@@ -206,7 +206,9 @@ impl Fast {
 
     /// Keeps the window for one interval from now.
     pub(crate) fn begin(&mut self, c: &Conn, w: &Window) {
-        (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
+        // A stack may spread the cut over an RTT. The window is then still above the threshold.
+        let target = w.cwnd().min(w.ssthresh());
+        (self.round_end, self.rounds, self.target) = (c.next_id, 0, target);
     }
 
     /// Keeps the window after an undo, until the next update.
