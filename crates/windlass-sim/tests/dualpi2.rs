@@ -53,7 +53,7 @@ fn prague_and_a_classic_flow_share_the_link_at_different_delays() {
 }
 
 #[test]
-fn beside_cubic_of_linux_prague_has_the_published_share() {
+fn prague_has_the_published_share_against_cubic_of_linux() {
     let mut config = network(&[("prague", 20), ("cubic", 20)], DualPi2::LINUX);
     for (flow, ecn) in config.flows.iter_mut().zip([true, false]) {
         let profile = *flow.profile_mut();
