@@ -303,7 +303,7 @@ def contracts_forms() -> str:
         ("loss", "hybla", "0.001", "ρ √(3/(2p)), ρ = 100 ms/25 ms", [4 * math.sqrt(1500)]),
         ("loss", "illinois", "0.001", "√(75/p): growth of 10 segments, reduction by 1/8", [math.sqrt(75000)]),
         ("marks", "dctcp", "0.03", "2/p: growth of 1 segment, reduction by p/2", [2 / 0.03]),
-        ("marks", "prague", "0.03", "2/p", [2 / 0.03]),
+        ("marks", "prague", "0.03", "(1 − p + √((1 − p)² + 2(1 − p)))/p: growth also after a reduction", [(0.97 + math.sqrt(0.97**2 + 2 * 0.97)) / 0.03]),
         ("delay", "vegas", "20ms", "α = 1 to β = 3 segments in the delay", [1, 3]),
         ("delay", "mvegas", "20ms", "3 to 6 segments", [3, 6]),
         ("delay", "wvegas", "80ms", "10 segments", [10]),

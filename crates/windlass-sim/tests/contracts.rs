@@ -59,14 +59,18 @@ fn rates_under_random_losses_follow_the_response_functions() {
 }
 
 #[test]
-fn dctcp_and_prague_keep_two_marks_per_rtt() {
-    // One segment more per RTT, and p/2 of the window less: cwnd is 2/p.
-    for algorithm in ["dctcp", "prague"] {
+fn dctcp_and_prague_keep_a_number_of_marks_per_rtt() {
+    // DCTCP has one segment more per RTT, and p/2 of the window less: W = 2/p. Prague also grows in the RTT after a
+    // reduction, and meets the next mark 1/(pW) RTTs after it. Then pW/2 = (1 - p)(1 + 1/(pW)).
+    for (algorithm, marks) in [
+        ("dctcp", (|_| 2.0) as fn(f64) -> f64),
+        ("prague", |p| 1.0 - p + ((1.0 - p) * (3.0 - p)).sqrt()),
+    ] {
         for p in [0.03, 0.1] {
             let mark = Level::Packets(u64::MAX);
             let discipline = Discipline::Threshold(Threshold { mark, probability: p });
-            let got = window(algorithm, |wire| wire.discipline = discipline.clone());
-            assert!((0.9..1.1).contains(&(got * p / 2.0)), "{algorithm} at {p}: {got} segments");
+            let got = window(algorithm, |wire| wire.discipline = discipline.clone()) * p;
+            assert!((0.9..1.1).contains(&(got / marks(p))), "{algorithm} at {p}: {got} marks");
         }
     }
 }
