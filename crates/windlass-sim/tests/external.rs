@@ -90,7 +90,7 @@ impl PacketEnd for End {
             ssthresh: Some(self.endpoint.control().ssthresh),
             srtt: known(self.endpoint.srtt()),
             min_rtt: known(self.endpoint.min_rtt()),
-            failure: self.endpoint.failure_text(),
+            failure: self.endpoint.failure_text().map(str::to_owned),
         })
     }
 }

@@ -123,7 +123,7 @@ fn marks_of_a_queue_reduce_the_window_in_place_of_losses() {
 
 #[test]
 fn series_and_timelines_include_a_quic_flow() {
-    let record = "[record]\nseries = ['cwnd', 'srtt', 'delivered']\nbins = '1s'\n";
+    let record = "[record]\nseries = ['cwnd_bytes', 'srtt_ns', 'delivered_bytes']\nbins = '1s'\n";
     let result = run(&format!("{}{record}", text(20, "", &[("quinn:cubic", "")])), 1);
     for series in [Series::Cwnd, Series::Srtt, Series::Delivered] {
         let count = result.samples.iter().filter(|sample| sample.series == series).count();
@@ -154,18 +154,18 @@ fn a_resolved_scenario_has_the_library_with_its_version_and_the_same_hash() {
 fn a_flow_that_does_not_suit_quic_is_refused_at_its_place() {
     let subflows = "multipath = { subflows = [{ name = 'a' }] }";
     for (algorithm, keys, says) in [
-        ("quinn:cubik", "", "s.toml:12:13: `algorithm`: unknown value `cubik`"),
+        ("quinn:cubik", "", "s.toml:13:13: `algorithm`: unknown value `cubik`"),
         ("quinn:own-bbr", "", "no such controller here; expected `own-cubic`, `own-newreno`"),
         ("quinn:cubic@0.1.0", "", "this program has quinn 0.11."),
-        ("quinn:dctcp", "", "12:13: `algorithm`: `dctcp` needs the exact number of marked bytes"),
+        ("quinn:dctcp", "", "13:13: `algorithm`: `dctcp` needs the exact number of marked bytes"),
         (
             "quinn:cubic",
             "traffic = { kind = 'messages', every = '1s', size = '1kB' }",
-            "13:11: `traffic`: a flow of quinn has traffic of the kind `bulk`",
+            "14:11: `traffic`: a flow of quinn has traffic of the kind `bulk`",
         ),
-        ("quinn:cubic", "read = { kind = 'rate', rate = '1Mbps' }", "13:8: `read`: is for TCP"),
-        ("quinn:cubic", "stack = { preset = 'linux' }", "13:9: `stack`: is for TCP"),
-        ("quinn:cubic", subflows, "13:13: `multipath`: is for TCP"),
+        ("quinn:cubic", "read = { kind = 'rate', rate = '1Mbps' }", "14:8: `read`: is for TCP"),
+        ("quinn:cubic", "stack = { preset = 'linux' }", "14:9: `stack`: is for TCP"),
+        ("quinn:cubic", subflows, "14:13: `multipath`: is for TCP"),
         ("quinn:own-cubic", "params = { keep = 0.8 }", "`params`: is for Windlass's algorithms"),
         ("quinn:own-cubic", "slow_start = 'hystart'", "`slow_start`: is for Windlass's"),
         (
