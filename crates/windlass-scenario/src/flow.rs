@@ -12,12 +12,13 @@ use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
-use crate::library::{self, Library};
+use crate::library::Library;
 use crate::model::{Coap, FlowSpec, Home, Media, Read, Traffic, Transport};
 use crate::multipath::{self, MULTIPATH};
 use crate::network::{MAX_PAIRS, Network};
 use crate::params::{self, algorithms};
 use crate::problem::{Place, Problem};
+use crate::quic;
 use crate::schema::section;
 use crate::stack::{self, STACK_TABLE, Stack};
 use crate::traffic::{READ, TRAFFIC, UDP_HEADERS, read_application, traffic};
@@ -204,7 +205,7 @@ impl Context<'_> {
             class::refused(&fields)?;
         }
         if let Some(library) = &library {
-            library::refused(library, &fields)?;
+            quic::refused(library, &fields)?;
             let flavour = if library.own.is_some() { Flavour::Rfc } else { flavour };
             stack = Stack { flavour, ..stack::read(&[])? };
         }
@@ -375,7 +376,7 @@ impl Context<'_> {
             draw: Vec::new(),
         };
         match spec.unfit_for_library(self.min_mtu(&routes[0])) {
-            Some(unfit) => Err(library::problem(fields, unfit)),
+            Some(unfit) => Err(quic::problem(fields, unfit)),
             None => Ok(spec),
         }
     }

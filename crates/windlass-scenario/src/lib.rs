@@ -82,6 +82,7 @@ mod params;
 pub mod presets;
 mod problem;
 mod queue;
+mod quic;
 mod quick_start;
 mod quote;
 mod read;
