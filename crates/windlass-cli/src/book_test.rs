@@ -59,7 +59,7 @@ fn the_parser_accepts_every_command_of_the_book() {
     for page in pages {
         for command in commands(&fs::read_to_string(&page).expect("a page")) {
             let line = command.join(" ");
-            if let Err(error) = crate::parse(command.into_iter().map(Into::into)) {
+            if let Err(error) = crate::parse("windlass", command.into_iter().map(Into::into)) {
                 let shown = matches!(
                     error.kind(),
                     clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion

@@ -26,13 +26,21 @@ use crate::output::Failure;
 
 /// Executes a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    run_as("windlass", words)
+}
+
+/// As [`run`], for a program with this name. Help, and the commands that results name, begin with it.
+pub fn run_as(program: &'static str, words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     old_names(&words).for_each(|(old, new)| {
         output::remark(format!(
             "warning: `{old}` is now `{new}`; the old name will stop working in version 0.4"
         ));
     });
-    match parse(words).map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
+    match parse(program, words)
+        .map_err(answer)
+        .and_then(|(cli, words)| dispatch(&cli, &words.join(" ")))
+    {
         Ok(()) | Err(Failure::OutputClosed) => 0,
         Err(failure) => {
             failure.print();
@@ -54,8 +62,11 @@ fn old_names(words: &[OsString]) -> impl Iterator<Item = (&'static str, &'static
 
 /// The parsed command line, and the words that repeat it. A negative number is the value of the preceding option, so
 /// that the error names the option.
-fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>), clap::Error> {
-    let mut command = Cli::command().mut_subcommands(|verb| {
+fn parse(
+    program: &'static str,
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<(Cli, Vec<String>), clap::Error> {
+    let mut command = Cli::command().name(program).mut_subcommands(|verb| {
         verb.mut_args(|arg| {
             let negative = arg.get_action().takes_values() && !arg.is_positional();
             if negative { arg.allow_negative_numbers(true) } else { arg }

@@ -12,7 +12,7 @@ const ASIDE: [&str; 11] = [
 /// The words of a parsed command, in the order of its help.
 pub fn words(command: &Command, matches: &ArgMatches) -> Option<Vec<String>> {
     let (verb, given) = matches.subcommand()?;
-    let mut words = vec!["windlass".to_owned(), verb.to_owned()];
+    let mut words = vec![command.get_name().to_owned(), verb.to_owned()];
     for arg in command.find_subcommand(verb)?.get_arguments() {
         let id = arg.get_id().as_str();
         let is_given = given.ids().any(|i| i.as_str() == id)

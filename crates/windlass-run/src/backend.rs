@@ -132,6 +132,14 @@ pub enum RunError {
         /// The class.
         algorithm: String,
     },
+    /// A flow does not suit the QUIC library that it names, or this program does not have the library.
+    #[error("flow `{flow}`: {message}")]
+    Library {
+        /// Name of the flow.
+        flow: String,
+        /// The reason, with a remedy.
+        message: String,
+    },
     /// A class in Python failed.
     #[error("flow `{flow}`: {message}")]
     Class {
@@ -190,12 +198,21 @@ pub fn no_kernels(world: World, scenario: &Scenario) -> Result<(), RunError> {
     }
 }
 
-/// Checks, for a backend without Python, that the scenario has no class in Python.
+/// Checks, for a backend without Python and without QUIC libraries, that the scenario needs neither.
 ///
 /// # Errors
 ///
-/// The first flow with a class.
+/// The first flow with a class or a library.
 pub fn no_classes(world: World, scenario: &Scenario) -> Result<(), RunError> {
+    if let Some(flow) = scenario.flows.iter().find(|flow| flow.library.is_some()) {
+        return Err(RunError::Library {
+            flow: flow.name.clone(),
+            message: format!(
+                "only the backend sim has `{}`; run it with --on sim",
+                flow.algorithm()
+            ),
+        });
+    }
     match scenario.flows.iter().find(|flow| flow.class.is_some()) {
         Some(flow) => Err(RunError::NoClass {
             world,

@@ -41,6 +41,7 @@ mod error;
 pub mod fields;
 pub mod keep;
 mod key;
+mod outside;
 mod pcapng;
 mod record;
 pub mod remote;

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use windlass_cc::{Span, Time};
 use windlass_scenario::compile::compile;
 use windlass_scenario::{ClassHost, Fault, FlowSpec, Scenario, class_host};
-use windlass_sim::{Config, RunResult, Simulation};
+use windlass_sim::external::Carrier;
+use windlass_sim::{Config, ConservationError, RunResult, Simulation};
 use windlass_tcp::CongestionControl;
 
+use crate::outside::{Outside, Run};
 use crate::{Backend, Ran, RunError, World, no_kernels};
 
 /// Interval of simulated time after which a run checks whether it must stop.
@@ -40,51 +42,62 @@ impl Simulator {
     /// Runs a configuration of a scenario.
     fn run_as(&self, config: Config, scenario: &Scenario) -> Result<RunResult, RunError> {
         no_kernels(World::Sim, scenario)?;
-        let named = (scenario.name.as_str(), config.seed);
-        let mut simulation = Simulation::new(config)?;
+        let mut outside = Outside::of(scenario, &config)?;
+        let mut simulation = Simulation::new(config.clone())?;
         if let Some(controllers) = &self.controllers {
             for (flow, spec) in scenario.flows.iter().enumerate() {
                 if let Some(controller) = controllers(spec)
-                    && !simulation.set_controller(flow, controller)
+                    && (spec.library.is_some() || !simulation.set_controller(flow, controller))
                 {
                     return Err(RunError::NoConnection(spec.name.clone()));
                 }
             }
         }
         let classes = Classes::set(scenario, &mut simulation)?;
+        let run = |classes| {
+            let mut ends = outside.ends();
+            let ended = if ends.is_empty() {
+                self.to_the_end(simulation, config.duration, classes)?
+            } else {
+                let run = Carrier::new(simulation, &config, &mut ends);
+                self.to_the_end(run.map_err(RunError::backend)?, config.duration, classes)?
+            };
+            let (name, seed) = (&scenario.name, config.seed);
+            ended.map_err(|source| RunError::Books { scenario: name.clone(), seed, source })
+        };
         let mut result = match &classes {
-            None => self.to_the_end(simulation, named, None),
-            Some(classes) => classes.hold(|| self.to_the_end(simulation, named, Some(classes))),
+            None => run(None),
+            Some(classes) => classes.hold(|| run(Some(classes))),
         }?;
         for (flow, spec) in result.flows.iter_mut().zip(&scenario.flows) {
-            if spec.class.is_some() {
+            if spec.class.is_some() || spec.library.is_some() {
                 flow.algorithm = spec.algorithm().into_owned();
             }
         }
         Ok(result)
     }
 
-    /// Runs to the end of the simulation, unless it must stop.
+    /// Runs to the end of the simulation, unless it must stop, and returns its results.
     fn to_the_end(
         &self,
-        mut simulation: Simulation,
-        (name, seed): (&str, u64),
+        mut run: impl Run,
+        duration: Time,
         classes: Option<&Classes>,
-    ) -> Result<RunResult, RunError> {
+    ) -> Result<Result<RunResult, ConservationError>, RunError> {
         let mut end = Time::ZERO;
         while self.stop.is_some() || classes.is_some() {
             if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(RunError::Stopped);
             }
             end += LOOK_EVERY;
-            let more = simulation.run_until(end);
+            let more = run.until(end)?;
             classes.map_or(Ok(()), Classes::check)?;
             if !more {
                 break;
             }
         }
-        simulation.run();
-        concluded(simulation, name, seed)
+        run.until(duration)?;
+        Ok(run.finish())
     }
 }
 
@@ -163,9 +176,4 @@ pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
 /// As [`simulate`].
 pub fn simulate_as(config: Config, scenario: &Scenario) -> Result<RunResult, RunError> {
     Simulator::default().run_as(config, scenario)
-}
-
-fn concluded(simulation: Simulation, name: &str, seed: u64) -> Result<RunResult, RunError> {
-    let books = |source| RunError::Books { scenario: name.to_owned(), seed, source };
-    simulation.finish().map_err(books)
 }

@@ -5,6 +5,7 @@ use windlass_cc::{AnyParams, Flavour, rto};
 use crate::class::Class;
 use crate::error::ScenarioError;
 use crate::fields::Field;
+use crate::library::{Library, QUINN};
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::tree::{Entry, Node, Table, Value, parse_value};
@@ -21,6 +22,8 @@ pub struct Candidate {
     pub kernel: Option<String>,
     /// The class in Python, if the text names one. The label is then the last part of its name.
     pub class: Option<Class>,
+    /// The QUIC library that runs the algorithm, if the text names one.
+    pub library: Option<Library>,
     /// The retransmission timer of a candidate for CoAP flows, which have no congestion control.
     pub timer: Option<rto::AnyParams>,
     /// The whole scenario of a candidate that is another setting, such as another initial timeout.
@@ -33,7 +36,8 @@ const SLOW_START: &str = "slow_start";
 impl Candidate {
     /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`. A key is a key of a flow's `params`, or `slow_start` with
     /// the name of a slow start as value. Keys that are left out have their defaults. `linux:NAME` is the
-    /// kernel's algorithm of this name, and `python:MODULE:CLASS` a class in Python.
+    /// kernel's algorithm of this name, `python:MODULE:CLASS` a class in Python, and `quinn:NAME...` an algorithm in a
+    /// QUIC library.
     ///
     /// ```
     /// use windlass_scenario::Candidate;
@@ -54,13 +58,23 @@ impl Candidate {
             .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
         let class = Class::parse(label)
             .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
-        let controller = match (&kernel, &class) {
-            (Some(_), _) => AnyParams::default(),
-            (None, Some(class)) => class.params(Flavour::Rfc),
-            (None, None) => read(label, Flavour::Rfc).map_err(wrong)?,
+        let library = Library::split(label)
+            .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
+        let controller = match (&kernel, &class, &library) {
+            (Some(_), ..) => AnyParams::default(),
+            (None, Some(class), _) => class.params(Flavour::Rfc),
+            (None, None, Some((_, name))) if name.is_empty() => AnyParams::default(),
+            (None, None, Some((library, name))) => {
+                let params = read(name, Flavour::Rfc)
+                    .map_err(|e| ScenarioError::in_argument("--algorithms", name, e))?;
+                let unfit = library.unfit(&params).map(|e| Problem::new(&place(0, label), e));
+                unfit.map_or(Ok(params), |problem| Err(wrong(problem)))?
+            }
+            (None, None, None) => read(label, Flavour::Rfc).map_err(wrong)?,
         };
         let label = class.as_ref().map_or(label, Class::label).to_owned();
-        Ok(Candidate { label, controller, kernel, class, timer: None, setting: None })
+        let library = library.map(|(library, _)| library);
+        Ok(Candidate { label, controller, kernel, class, library, timer: None, setting: None })
     }
 
     /// Reads the retransmission timer of a flow of CoAP in the same form: `cocoa`, `coap:initial=15s`.
@@ -84,6 +98,7 @@ impl Candidate {
             controller,
             kernel: None,
             class: None,
+            library: None,
             timer: Some(timer),
             setting: None,
         })
@@ -97,6 +112,7 @@ impl Candidate {
             controller: AnyParams::default(),
             kernel: None,
             class: None,
+            library: None,
             timer: None,
             setting,
         }
@@ -112,6 +128,7 @@ impl Candidate {
         flow.set_controller(self.on(flow.flavour));
         flow.kernel.clone_from(&self.kernel);
         flow.class.clone_from(&self.class);
+        flow.library.clone_from(&self.library);
     }
 
     /// The parameters from the text, with the defaults of a stack of this implementation.
@@ -123,7 +140,9 @@ impl Candidate {
             return self.controller;
         }
         // This text was read without an error before.
-        read(&self.label, flavour).unwrap_or(self.controller)
+        let split = Library::split(&self.label).ok().flatten();
+        let name = split.map_or_else(|| self.label.clone(), |(_, name)| name);
+        read(&name, flavour).unwrap_or(self.controller)
     }
 }
 
@@ -184,8 +203,10 @@ pub(super) fn overrides(key: &str, value: &str) -> Vec<(String, String)> {
     let own = |key: String, value: &str| (key, value.to_owned());
     let whole = || vec![own(key.to_owned(), value)];
     let Some(table) = key.strip_suffix("algorithm") else { return whole() };
-    let mut parts = value.trim().split(':');
-    let name = parts.next().unwrap_or_default();
+    let value = value.trim();
+    let prefix = if value.starts_with(QUINN) { QUINN } else { "" };
+    let mut parts = value[prefix.len()..].split(':');
+    let name = format!("{prefix}{}", parts.next().unwrap_or_default());
     let settings: Option<Vec<(&str, &str)>> = parts.map(|part| part.split_once('=')).collect();
     let Some(settings) = settings.filter(|_| table.is_empty() || table.ends_with('.')) else {
         return whole();
@@ -195,7 +216,7 @@ pub(super) fn overrides(key: &str, value: &str) -> Vec<(String, String)> {
         parameter => format!("{table}params.{parameter}"),
     };
     let settings = settings.into_iter().map(|(setting, value)| own(key_of(setting), value));
-    [own(key.to_owned(), name)].into_iter().chain(settings).collect()
+    [own(key.to_owned(), &name)].into_iter().chain(settings).collect()
 }
 
 /// The parts of the text between colons, each with the byte at which it begins.

@@ -12,11 +12,13 @@ use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
+use crate::library::Library;
 use crate::model::{Coap, FlowSpec, Home, Media, Read, Traffic, Transport};
 use crate::multipath::{self, MULTIPATH};
 use crate::network::{MAX_PAIRS, Network};
 use crate::params::{self, algorithms};
 use crate::problem::{Place, Problem};
+use crate::quic;
 use crate::schema::section;
 use crate::stack::{self, STACK_TABLE, Stack};
 use crate::traffic::{READ, TRAFFIC, UDP_HEADERS, read_application, traffic};
@@ -30,7 +32,7 @@ section! {
     name Name, "unique name", "`from-to`, with `-2`, `-3` ... if taken";
     from Text, "node that sends the data", "required";
     to Text, "node that receives it", "required";
-    algorithm Either(vec![algorithms(), KernelName, ClassName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only. `python:MODULE:CLASS` is a [class in Python](../guides/python.md#your-own-algorithm), for runs of the Python package and its command", "required, but for datagrams `none`";
+    algorithm Either(vec![algorithms(), KernelName, ClassName, LibraryName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only. `python:MODULE:CLASS` is a [class in Python](../guides/python.md#your-own-algorithm), for runs of the Python package and its command. `quinn:NAME` is this algorithm in a [QUIC connection of quinn](../guides/quic.md#quic-flows-in-a-scenario) in place of TCP, and `quinn:own-cubic` or `quinn:own-newreno` is quinn's own, for runs of `windlass-quic`", "required, but for datagrams `none`";
     params Params, "table: parameters of the algorithm", "the algorithm's";
     slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss`, `quick-start`, `search` or `careful-resume`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the algorithm's";
     flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithm and its slow start: `rfc` (the paper's or RFC's), `linux` or `ns3`", "the `stack`'s";
@@ -67,6 +69,7 @@ struct Template<'a> {
     controller: Option<AnyParams>,
     kernel: Option<String>,
     class: Option<Class>,
+    library: Option<Library>,
     home: Home,
     stack: Stack,
     traffic: Traffic,
@@ -184,16 +187,27 @@ impl Context<'_> {
         };
         let kernel = fields.opt("algorithm", kernel)?.flatten();
         let class = fields.opt("algorithm", Class::read)?.flatten();
+        let library = fields.opt("algorithm", Library::read)?.flatten();
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
             _ if kernel.is_some() => Some(AnyParams::default()),
-            _ => fields.req("algorithm", "\"reno\"", |f| match &class {
-                Some(class) => Ok(Some(class.params(flavour))),
-                None => params::algorithm(f, flavour),
+            _ => fields.req("algorithm", "\"reno\"", |f| match (&class, &library) {
+                (Some(class), _) => Ok(Some(class.params(flavour))),
+                (None, Some((Library { own: Some(_), .. }, _))) => Ok(Some(AnyParams::default())),
+                (None, Some((_, algorithm))) => {
+                    params::algorithm(&Field { node: algorithm, ..*f }, flavour)
+                }
+                (None, None) => params::algorithm(f, flavour),
             })?,
         };
+        let library = library.map(|(library, _)| library);
         if class.is_some() {
             class::refused(&fields)?;
+        }
+        if let Some(library) = &library {
+            quic::refused(library, &fields)?;
+            let flavour = if library.own.is_some() { Flavour::Rfc } else { flavour };
+            stack = Stack { flavour, ..stack::read(&[])? };
         }
         if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
@@ -271,6 +285,7 @@ impl Context<'_> {
             controller,
             kernel,
             class,
+            library,
             home,
             stack,
             multipath,
@@ -340,13 +355,14 @@ impl Context<'_> {
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
-        Ok(FlowSpec {
+        let spec = FlowSpec {
             name,
             from,
             to,
             controller: template.controller,
             kernel: template.kernel.clone(),
             class: template.class.clone(),
+            library: template.library.clone(),
             home: template.home,
             flavour: template.stack.flavour,
             stack: template.stack.config,
@@ -358,7 +374,11 @@ impl Context<'_> {
             multipath,
             connections: template.connections.clone().map(Box::new),
             draw: Vec::new(),
-        })
+        };
+        match spec.unfit_for_library(self.min_mtu(&routes[0])) {
+            Some(unfit) => Err(quic::problem(fields, unfit)),
+            None => Ok(spec),
+        }
     }
 
     fn check_start(
@@ -404,6 +424,12 @@ impl Context<'_> {
         })
     }
 
+    /// The smallest MTU of a route.
+    fn min_mtu(&self, route: &[Hop]) -> u32 {
+        let Network { links, wifi, .. } = self.network;
+        route.iter().map(|hop| ways::mtu(*hop, links, wifi)).min().unwrap_or(0)
+    }
+
     /// Checks that segments and datagrams fit the smallest MTU of their route.
     fn check_sizes(
         &self,
@@ -412,8 +438,7 @@ impl Context<'_> {
         (from, to): (&str, &str),
     ) -> Result<(), Problem> {
         let fields = &template.fields;
-        let Network { links, wifi, .. } = self.network;
-        let mtu = route.iter().map(|hop| ways::mtu(*hop, links, wifi)).min().unwrap_or(0);
+        let mtu = self.min_mtu(route);
         let payload =
             |key, size, headers| (key, place_within(fields, "traffic", key), size, headers);
         let sizes = match (template.traffic, template.stack.config.mss) {

@@ -6,10 +6,10 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, AnyParams, Info, Param, ParamKind, Ratio};
 
-use crate::class;
 use crate::params::{self, range_text, value_text};
 use crate::read::SCENARIO;
 use crate::schema::{Key, Kinds, Quantity, REQUIRED, Section, Shape};
+use crate::{class, library};
 
 /// A decimal number as in quantities.
 const NUMBER: &str = r"[-+]?[0-9_.]+([eE][-+]?[0-9_]+)?\s*";
@@ -95,6 +95,7 @@ impl Made {
             Shape::Text => json!({ "type": "string" }),
             Shape::KernelName => json!({ "type": "string", "pattern": params::LINUX_NAME }),
             Shape::ClassName => json!({ "type": "string", "pattern": class::CLASS_NAME }),
+            Shape::LibraryName => json!({ "type": "string", "pattern": library::LIBRARY_NAME }),
             Shape::Name => json!({ "type": "string", "pattern": r"^[^\s_.\-][^\s/]*$" }),
             Shape::Flag => json!({ "type": "boolean" }),
             Shape::Number => json!({ "type": "number" }),

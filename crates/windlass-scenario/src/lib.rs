@@ -68,6 +68,7 @@ mod error;
 mod fields;
 mod flow;
 mod json_schema;
+mod library;
 mod link;
 mod link_radio;
 mod loss;
@@ -81,6 +82,7 @@ mod params;
 pub mod presets;
 mod problem;
 mod queue;
+mod quic;
 mod quick_start;
 mod quote;
 mod read;
@@ -106,6 +108,7 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use class::{Class, ClassHost, Declaration, Fault, class_host, class_label, host_classes};
 pub use error::ScenarioError;
+pub use library::{Library, LibraryEnds, LibraryHost, host_library, library_host};
 pub use model::{
     Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, Media, MultipathSpec, NO_ALGORITHM,
     OutageSpec, RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec,

@@ -19,6 +19,7 @@ use windlass_tcp::mptcp::MultipathConfig;
 
 use crate::class::Class;
 use crate::connections::ConnectionSpec;
+use crate::library::Library;
 use crate::units::QueueLimit;
 
 pub use traffic::{Coap, Law, Media, Read, Traffic, Transport};
@@ -208,6 +209,9 @@ pub struct FlowSpec {
     pub kernel: Option<String>,
     /// The class that is the algorithm. `controller` then has the parameters that the class receives.
     pub class: Option<Class>,
+    /// The QUIC library at both ends, in place of TCP. With the library's own controller, `controller` is a substitute
+    /// that never runs.
+    pub library: Option<Library>,
     /// The build of the algorithm that a kernel runs.
     pub home: Home,
     /// The implementation of algorithms on this stack: RFC, Linux or ns-3. An algorithm that replaces the flow's
@@ -284,7 +288,7 @@ impl FlowSpec {
             None => {}
         }
         self.controller = Some(controller);
-        (self.kernel, self.class) = (None, None);
+        (self.kernel, self.class, self.library) = (None, None, None);
         for subflow in self.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
             subflow.controller = controller;
         }
@@ -296,11 +300,14 @@ impl FlowSpec {
         if !same {
             self.set_controller(class.params(self.flavour));
         }
-        (self.kernel, self.class) = (None, Some(class));
+        (self.kernel, self.class, self.library) = (None, Some(class), None);
     }
 
     /// Identifier of the algorithm in tables, or [`NO_ALGORITHM`].
     pub fn algorithm(&self) -> Cow<'static, str> {
+        if let Some(library) = &self.library {
+            return library.label(self.controller).into();
+        }
         match (&self.kernel, &self.class) {
             (Some(name), _) => format!("{LINUX}{name}").into(),
             (None, Some(class)) => class.label().to_owned().into(),

@@ -29,6 +29,8 @@ pub(crate) enum Shape {
     KernelName,
     /// An algorithm that is a class in Python.
     ClassName,
+    /// A controller in a QUIC library.
+    LibraryName,
     /// `true` or `false`.
     Flag,
     /// A number without a unit.

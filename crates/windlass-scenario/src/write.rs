@@ -238,12 +238,17 @@ fn flow(
     if !flow.draw.is_empty() {
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
-    match &flow.class {
-        Some(class) => lines.quoted("algorithm", class),
-        None => lines.quoted("algorithm", flow.algorithm()),
+    match (&flow.class, &flow.library) {
+        (Some(class), _) => lines.quoted("algorithm", class),
+        (None, Some(library)) => {
+            lines.quoted("algorithm", format!("{}{library}", flow.algorithm()));
+        }
+        (None, None) => lines.quoted("algorithm", flow.algorithm()),
     }
-    // The substitute for a kernel's algorithm never runs, so its parameters are left out.
-    let controllers = if flow.kernel.is_some() { Controllers::ByName } else { controllers };
+    // A substitute for another algorithm never runs, so its parameters are left out.
+    let substitute =
+        flow.kernel.is_some() || flow.library.as_ref().is_some_and(|l| l.own.is_some());
+    let controllers = if substitute { Controllers::ByName } else { controllers };
     // Left out at its default, so that it changes no older hash.
     if flow.home != Home::default() {
         lines.quoted("home", word_of(&Home::ALL, &flow.home));
@@ -266,7 +271,7 @@ fn flow(
         !shared.contains(pair) && (said(pair.0) || !is_understood(pair))
     };
     let differing: Vec<_> = own.into_iter().filter(differs).collect();
-    if !differing.is_empty() {
+    if !differing.is_empty() && flow.library.is_none() {
         lines.raw("stack", inline(&differing));
     }
     // Sending intervals set the start.

@@ -8,6 +8,7 @@
 use windlass_cc::Time;
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::MultipathProfile;
+use windlass_tcp::segment::Codepoint;
 
 use crate::event_queue::EventQueue;
 use crate::evidence::{Backlog, Evidence, Fate, Incident, SentTimes};
@@ -304,7 +305,7 @@ impl Core {
         match kind {
             Kind::DatagramSource(source) => {
                 let (len, size) = source.poll(self.now)?;
-                let id = self.packets.insert(Body::Datagram { len });
+                let id = self.packets.insert(Body::Datagram { len, ecn: Codepoint::NotEct });
                 Some(PacketHandle { id, size, hop: *route })
             }
             Kind::CoapClient(client) => {

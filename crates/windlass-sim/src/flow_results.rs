@@ -17,9 +17,10 @@ use crate::session::{self, SessionEnd};
 use crate::view::View;
 
 impl View<'_> {
-    /// Results of a flow. For an external end, the network counts only the packets sent. The owner
-    /// of the end adds the other results: the delivered bytes and times of the data receiver, and
-    /// the connection state of the data sender. These results are zero or `None` here.
+    /// Results of a flow. For an external end, the network counts only the packets sent. The other
+    /// results are from the [reports](crate::external::Report) of the end. If it does not report,
+    /// they are zero or `None` here, and its owner adds them: the delivered bytes and times of the
+    /// data receiver, and the connection state of the data sender.
     pub(crate) fn flow_result(&self, i: usize) -> FlowResult {
         let flow = &self.config.flows[i];
         let [tx, rx] = [2 * i, 2 * i + 1].map(|host| &self.core.hosts[host]);
@@ -29,13 +30,17 @@ impl View<'_> {
             Kind::CoapServer(server) => server.bytes,
             Kind::MediaSink(sink) => sink.bytes,
             Kind::Session(end) => end.delivered(),
+            Kind::External { .. } => rx.report().map_or(0, |report| report.delivered),
             _ => app.map_or(0, |app| app.delivered),
         };
         let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
         let sessions = self.sessions(i);
         let completed = match sessions {
             Some((ends, _)) => session::completed(ends),
-            None => app.and_then(|app| app.completed).filter(|_| !endless),
+            None => {
+                let read = app.and_then(|app| app.completed);
+                read.or(rx.report().and_then(|report| report.completed)).filter(|_| !endless)
+            }
         };
         let active_s = self.active_s(flow, [tx, rx], completed);
         let paths = self.paths(i, flow, [tx, rx], active_s);
@@ -53,6 +58,7 @@ impl View<'_> {
             retransmits: sum(|s| s.retransmits),
             fast_retransmits: sum(|s| s.fast_retransmits),
             rto_count: sum(|s| s.rto_count),
+            uncounted: tx.report().is_some(),
             data_segments: sum(|s| s.data_segments),
             packets_sent,
             peer_packets_sent: sum(|s| s.peer_packets_sent),
@@ -216,6 +222,13 @@ impl View<'_> {
                 let [srtt, min_rtt] = end.rtts();
                 SubflowResult { srtt_ms: known_ms(srtt), min_rtt_ms: known_ms(min_rtt), ..path }
             }
+            Kind::External { report: Some(report), .. } => SubflowResult {
+                retransmits: report.retransmits,
+                srtt_ms: report.srtt.and_then(known_ms),
+                min_rtt_ms: report.min_rtt.and_then(known_ms),
+                cwnd_bytes: report.cwnd,
+                ..path
+            },
             _ => path,
         }
     }
@@ -328,6 +341,7 @@ fn failure(host: &Host, node: &str) -> Option<String> {
     let failure = match &host.kind {
         Kind::Tcp { endpoint, .. } => endpoint.failure_text(),
         Kind::Multipath(end) => end.connection.failure().map(Failure::describe),
+        Kind::External { report, .. } => report.as_ref().and_then(|r| r.failure.as_deref()),
         _ => None,
     };
     failure.map(|text| format!("`{node}`: {text}"))

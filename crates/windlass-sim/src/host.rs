@@ -8,6 +8,7 @@ use windlass_tcp::{Endpoint, State};
 
 use crate::app::App;
 use crate::coap::{Client, Server};
+use crate::external::Report;
 use crate::media;
 use crate::multipath::MultipathEnd;
 use crate::random::{Purpose, Stream};
@@ -74,6 +75,8 @@ pub enum Kind {
         owner: u32,
         /// Packets injected here.
         sent: Sent,
+        /// The latest report of the end, if it reports.
+        report: Option<Box<Report>>,
     },
 }
 
@@ -164,6 +167,14 @@ impl Host {
     /// A host without a pending event.
     pub fn new(route: u32, profile: u32, kind: Kind) -> Host {
         Host { armed: [Time::NEVER; 2], route, profile, kind }
+    }
+
+    /// The report of an external end, if it reports.
+    pub(crate) fn report(&self) -> Option<&Report> {
+        match &self.kind {
+            Kind::External { report, .. } => report.as_deref(),
+            _ => None,
+        }
     }
 
     /// Starts the record of decisions of its endpoints.

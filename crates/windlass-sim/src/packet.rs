@@ -15,10 +15,12 @@ use crate::media;
 pub enum Body {
     /// A TCP segment.
     Segment(Segment),
-    /// A datagram of a constant-bit-rate flow.
+    /// A datagram of a constant-bit-rate flow, or of an external end.
     Datagram {
         /// Payload, bytes.
         len: u32,
+        /// ECN field. Constant-bit-rate flows are not ECN-capable, because their source does not react to marks.
+        ecn: Codepoint,
     },
     /// A CoAP message in a datagram.
     Coap(Message),
@@ -39,18 +41,19 @@ impl Body {
     pub fn payload(&self) -> u32 {
         match self {
             Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => *len,
+            Body::Datagram { len, .. } => *len,
             Body::Coap(message) => message.len,
             Body::Media(packet) => packet.payload(),
         }
     }
 
-    /// ECN field. Other datagrams than media are not ECN-capable, because their source does not react to marks.
+    /// ECN field. CoAP is not ECN-capable, because it does not react to marks.
     pub fn ecn(&self) -> Codepoint {
         match self {
             Body::Segment(segment) => segment.ecn,
             Body::Media(packet) => packet.ecn(),
-            Body::Datagram { .. } | Body::Coap(_) => Codepoint::NotEct,
+            Body::Datagram { ecn, .. } => *ecn,
+            Body::Coap(_) => Codepoint::NotEct,
         }
     }
 }
@@ -192,6 +195,7 @@ impl PacketBuffer {
         match self.slot(id) {
             Body::Segment(segment) => segment.ecn = Codepoint::Ce,
             Body::Media(media::Packet::Data(data)) => data.ecn = Codepoint::Ce,
+            Body::Datagram { ecn, .. } => *ecn = Codepoint::Ce,
             _ => {}
         }
     }
@@ -217,6 +221,10 @@ impl PacketBuffer {
 mod tests {
     use super::*;
 
+    fn datagram(len: u32) -> Body {
+        Body::Datagram { len, ecn: Codepoint::NotEct }
+    }
+
     #[test]
     fn a_body_fits_one_cache_line() {
         assert_eq!(size_of::<Slot>(), 64);
@@ -225,9 +233,9 @@ mod tests {
     #[test]
     fn a_body_stays_when_the_buffer_grows() {
         let mut packets = PacketBuffer::default();
-        let ids: Vec<u32> = (0..1_000).map(|len| packets.insert(Body::Datagram { len })).collect();
+        let ids: Vec<u32> = (0..1_000).map(|len| packets.insert(datagram(len))).collect();
         for (len, id) in ids.iter().enumerate() {
-            assert_eq!(packets.get(*id), &Body::Datagram { len: len as u32 });
+            assert_eq!(packets.get(*id), &datagram(len as u32));
         }
         assert_eq!(packets.len(), 1_000);
     }
@@ -235,11 +243,11 @@ mod tests {
     #[test]
     fn a_freed_slot_is_reused_before_a_new_slot() {
         let mut packets = PacketBuffer::default();
-        let ids = [1, 2, 3].map(|len| packets.insert(Body::Datagram { len }));
+        let ids = [1, 2, 3].map(|len| packets.insert(datagram(len)));
         packets.remove(ids[1]);
         assert_eq!(packets.len(), 2);
-        assert_eq!(packets.insert(Body::Datagram { len: 4 }), ids[1]);
-        assert_eq!(packets.get(ids[1]), &Body::Datagram { len: 4 });
-        assert_eq!(packets.get(ids[0]), &Body::Datagram { len: 1 });
+        assert_eq!(packets.insert(datagram(4)), ids[1]);
+        assert_eq!(packets.get(ids[1]), &datagram(4));
+        assert_eq!(packets.get(ids[0]), &datagram(1));
     }
 }

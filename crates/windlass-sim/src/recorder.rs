@@ -6,6 +6,7 @@ use windlass_tcp::{Endpoint, Profile};
 
 use crate::config::{Config, FlowConfig};
 use crate::core::Core;
+use crate::external::Report;
 use crate::host::{Host, Kind};
 use crate::latency::Messages;
 use crate::multipath::MultipathEnd;
@@ -84,6 +85,9 @@ impl Recorder {
                 None => {}
             },
             Kind::Multipath(end) => self.multipath(core, flow, sends, end),
+            Kind::External { report: Some(report), .. } => {
+                self.observe(core.now, flow, |series| reported(report, sends, series));
+            }
             _ => {}
         }
     }
@@ -197,6 +201,17 @@ impl Recorder {
             *last = Some((now, value));
             self.samples.push(Sample { time: now, flow, series: self.series[place], value });
         }
+    }
+}
+
+/// The value of a series at an external end, which sends the data or receives it.
+fn reported(report: &Report, sends: bool, series: Series) -> Option<u64> {
+    match series {
+        Series::Cwnd if sends => Some(report.cwnd),
+        Series::Ssthresh if sends => report.ssthresh,
+        Series::Srtt if sends => report.srtt.map(|srtt| srtt.0),
+        Series::Delivered if !sends => Some(report.delivered),
+        _ => None,
     }
 }
 

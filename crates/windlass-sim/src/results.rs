@@ -41,6 +41,10 @@ pub struct FlowResult {
     /// Expiries of the data sender's retransmission timer, including the SYN's. If the receiver of
     /// the data opens the connection, the expiries at both ends count.
     pub rto_count: u64,
+    /// True if the data sender does not count `fast_retransmits` and `rto_count`, as a QUIC library.
+    /// They are then zero.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     /// Data segments that the data sender sent, including retransmissions.
     pub data_segments: u64,
     /// Packets of any kind that the data sender sent.

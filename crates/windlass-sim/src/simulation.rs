@@ -254,7 +254,7 @@ impl Simulation {
                 endpoint.on_segment(profile, core.now, segment);
                 app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
             }
-            (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
+            (Kind::DatagramSink { bytes, last }, Body::Datagram { len, .. }) => {
                 *bytes += u64::from(*len);
                 *last = core.now;
             }

@@ -72,20 +72,21 @@ impl Bins {
 
 /// Bytes that have reached a flow's application, and its sender's cwnd.
 fn progress(run: View, flow: usize) -> (u64, u64) {
-    let cwnd = match &run.core.hosts[2 * flow].kind {
+    let [tx, rx] = [2 * flow, 2 * flow + 1].map(|host| &run.core.hosts[host]);
+    let cwnd = match &tx.kind {
         Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,
         Kind::Multipath(end) => end.cwnd(),
         Kind::Session(end) => end.endpoint().map_or(0, |endpoint| endpoint.control().cwnd),
-        _ => 0,
+        _ => tx.report().map_or(0, |report| report.cwnd),
     };
-    let delivered = match &run.core.hosts[2 * flow + 1].kind {
+    let delivered = match &rx.kind {
         Kind::Tcp { app, .. } => app.delivered,
         Kind::Multipath(end) => end.app.delivered,
         Kind::Session(end) => end.delivered(),
         Kind::DatagramSink { bytes, .. } => *bytes,
         Kind::CoapServer(server) => server.bytes,
         Kind::MediaSink(sink) => sink.bytes,
-        _ => 0,
+        _ => rx.report().map_or(0, |report| report.delivered),
     };
     (delivered, cwnd)
 }

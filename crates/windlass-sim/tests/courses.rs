@@ -13,6 +13,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_sim::packet::Body;
 use windlass_sim::queue::{CoDel, Discipline, Policer};
 use windlass_sim::{RunResult, Simulation};
+use windlass_tcp::segment::Codepoint;
 
 const MBPS: u64 = 1_000_000;
 const MS: fn(u64) -> Time = Time::from_millis;
@@ -33,14 +34,18 @@ fn through(link: LinkConfig, packets: &[(Time, u32)]) -> Vec<(usize, Time)> {
     let mut out = Vec::new();
     let mut take = |simulation: &mut Simulation| {
         out.extend(simulation.take_egress().map(|e| match e.body {
-            Body::Datagram { len } => (len as usize, e.time),
+            Body::Datagram { len, .. } => (len as usize, e.time),
             _ => panic!("only datagrams were sent"),
         }));
     };
     for (i, (at, size)) in packets.iter().enumerate() {
         simulation.run_until(*at);
         take(&mut simulation);
-        simulation.inject(gates[0], *size, Body::Datagram { len: i as u32 });
+        simulation.inject(
+            gates[0],
+            *size,
+            Body::Datagram { len: i as u32, ecn: Codepoint::NotEct },
+        );
     }
     simulation.run();
     take(&mut simulation);

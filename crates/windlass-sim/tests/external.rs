@@ -1,18 +1,20 @@
 //! Ends of flows outside the simulation. Here they are endpoints of the test.
 
 use crate::common::{self, flow, link, network, profile};
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::app::{App, Bound, Role};
 use windlass_sim::config::{
     Config, FlowConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
 };
-use windlass_sim::external::{self, ExternalError, PacketEnd, packet};
+use windlass_sim::external::{self, ExternalError, PacketEnd, Report, packet};
 use windlass_sim::loss::LossModel;
 use windlass_sim::packet::Body;
+use windlass_sim::queue::{CoDel, Discipline};
 use windlass_sim::random::{Purpose, Stream};
-use windlass_sim::{FlowResult, RunResult, Simulation};
+use windlass_sim::{FlowResult, RunResult, Series, Simulation};
 use windlass_tcp::mptcp::MultipathConfig;
+use windlass_tcp::segment::Codepoint;
 use windlass_tcp::stack::LINUX;
 use windlass_tcp::wire::{self, Addresses};
 use windlass_tcp::{Endpoint, Profile, Seq};
@@ -35,6 +37,8 @@ struct End {
     addresses: Addresses,
     endpoint: Endpoint,
     app: App,
+    /// True if the end reports its values.
+    reports: bool,
 }
 
 impl End {
@@ -49,7 +53,7 @@ impl End {
         }
         let addresses = FlowAddresses::of_flow(host / 2, flow).addresses(host.is_multiple_of(2));
         let app = App::new(role, ReadPolicy::Immediate, Time::ZERO);
-        End { profile, addresses, endpoint, app }
+        End { profile, addresses, endpoint, app, reports: false }
     }
 }
 
@@ -74,19 +78,47 @@ impl PacketEnd for End {
     fn deadline(&mut self, _: Time) -> Time {
         self.endpoint.deadline().min(self.app.deadline())
     }
+
+    fn report(&mut self) -> Option<Report> {
+        let App { delivered, completed, .. } = self.app;
+        let known = |span: Span| Some(span).filter(|span| span.is_known());
+        self.reports.then(|| Report {
+            delivered,
+            completed,
+            retransmits: self.endpoint.stats().retransmits,
+            cwnd: self.endpoint.control().cwnd,
+            ssthresh: Some(self.endpoint.control().ssthresh),
+            srtt: known(self.endpoint.srtt()),
+            min_rtt: known(self.endpoint.min_rtt()),
+            failure: self.endpoint.failure_text().map(str::to_owned),
+        })
+    }
 }
 
 /// Runs the simulation with these hosts outside.
 fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
+    run_outside(config, hosts, false)
+}
+
+fn run_outside<const N: usize>(
+    config: &Config,
+    hosts: [u32; N],
+    reports: bool,
+) -> (RunResult, [End; N]) {
     let mut ends = hosts.map(|host| {
         let sender = Role::Sender { bytes: Some(BYTES) };
-        End::new(config, host, if host.is_multiple_of(2) { sender } else { Role::Receiver })
+        let role = if host.is_multiple_of(2) { sender } else { Role::Receiver };
+        End { reports, ..End::new(config, host, role) }
     });
     let mut outside: Vec<(u32, &mut dyn PacketEnd)> = Vec::new();
     for (host, end) in hosts.iter().zip(&mut ends) {
         outside.push((*host, end));
     }
     (external::run(config, &mut outside).unwrap(), ends)
+}
+
+fn datagram(len: u32) -> Body {
+    Body::Datagram { len, ecn: Codepoint::NotEct }
 }
 
 /// A defective end: it sends these bytes at once, or always has an action that is due.
@@ -170,6 +202,83 @@ fn the_result_of_an_inside_end_does_not_depend_on_the_outside_end() {
     assert_eq!((receiver.retransmits, receiver.srtt_ms), (0, None));
 }
 
+#[test]
+fn ends_that_report_have_the_results_of_ends_inside() {
+    let mut config = config();
+    config.record.bins = Span::from_millis(500);
+    config.record.series = vec![Series::Cwnd, Series::Ssthresh, Series::Srtt, Series::Delivered];
+    let mut inside = common::run(config.clone());
+    let (mut outside, _) = run_outside(&config, [0, 1], true);
+    let (ours, theirs) = (inside.flows.remove(0), outside.flows.remove(0));
+    assert!(ours.retransmits > 0 && ours.completion_s.is_some(), "{ours:?}");
+    // The network does not see the counts of a TCP.
+    let (fast_retransmits, rto_count) = (0, 0);
+    assert_eq!(theirs, FlowResult { fast_retransmits, rto_count, uncounted: true, ..ours });
+    assert_eq!(outside.timeline, inside.timeline);
+    // Several packets at one time are one report.
+    let last = |result: &RunResult, series| {
+        let mut samples = result.samples.iter().filter(|sample| sample.series == series);
+        samples.next_back().map(|sample| sample.value)
+    };
+    for series in &config.record.series {
+        assert_eq!(last(&outside, *series), last(&inside, *series), "{series:?}");
+    }
+}
+
+/// Sends a datagram every 2 ms, with this ECN field, and counts the marked datagrams that arrive.
+struct Blaster {
+    addresses: Addresses,
+    next: Time,
+    ecn: Codepoint,
+    marked: u32,
+}
+
+impl PacketEnd for Blaster {
+    fn receive(&mut self, _: Time, packet: &[u8]) {
+        self.marked += u32::from(packet::ecn(packet) == Codepoint::Ce);
+    }
+
+    fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+        if now < self.next {
+            return None;
+        }
+        self.next = now + Span::from_millis(2);
+        let mut bytes = Vec::new();
+        wire::emit_datagram(1_000, &self.addresses, |_| {}, &mut bytes).unwrap();
+        packet::set_ecn(&mut bytes, self.ecn as u8);
+        Some(bytes)
+    }
+
+    fn deadline(&mut self, _: Time) -> Time {
+        self.next
+    }
+}
+
+#[test]
+fn a_queue_marks_the_datagrams_of_ends_that_support_it() {
+    let mut config = config();
+    config.duration = Time::from_secs(5);
+    config.links[0].loss = [None, None].into();
+    config.links[0].discipline = Discipline::CoDel(CoDel { ecn: true, ..CoDel::DEFAULT });
+    let marked = |ecn: Codepoint| {
+        let end = |sends: bool| Blaster {
+            addresses: FlowAddresses::of_flow(0, &config.flows[0]).addresses(sends),
+            next: if sends { Time::ZERO } else { Time::NEVER },
+            ecn,
+            marked: 0,
+        };
+        let [mut from, mut to] = [true, false].map(end);
+        let result = external::run(&config, &mut [(0, &mut from), (1, &mut to)]).unwrap();
+        (u64::from(to.marked), result.links[0].marks)
+    };
+    let (arrived, marks) = marked(Codepoint::Ect0);
+    assert!(
+        arrived > 10 && marks - arrived < 10,
+        "{arrived} of {marks}; the others are in transit"
+    );
+    assert_eq!(marked(Codepoint::NotEct), (0, 0));
+}
+
 /// A flow with a single path, and a flow over two paths, through the nodes 1 and 2, to the node 3.
 fn two_paths() -> Config {
     let path = |via: usize| SubflowConfig {
@@ -200,7 +309,7 @@ fn a_multipath_end_outside_has_a_gate_for_each_path() {
         (vec![4, 6], vec![5, 7])
     );
     for (gate, len) in [(4, 100), (6, 200), (7, 300)] {
-        simulation.inject(gate, 40 + len, Body::Datagram { len });
+        simulation.inject(gate, 40 + len, datagram(len));
     }
     simulation.run_until(Time::from_millis(900));
     let arrived: Vec<(u32, u64)> =
@@ -222,7 +331,7 @@ fn packets_inside_are_counted() {
     simulation.make_external(1);
     assert_eq!(simulation.packets_inside(), 0);
     for len in 0..3 {
-        simulation.inject(1, 40 + len, Body::Datagram { len });
+        simulation.inject(1, 40 + len, datagram(len));
     }
     assert_eq!(simulation.packets_inside(), 3);
     simulation.run_until(Time::from_secs(1));
@@ -236,13 +345,12 @@ fn a_packet_keeps_its_number_until_it_leaves() {
     let mut simulation = Simulation::new(config).unwrap();
     simulation.make_external(0);
     simulation.make_external(1);
-    let sent: Vec<u32> =
-        (0..5).map(|len| simulation.inject(0, 40 + len, Body::Datagram { len })).collect();
+    let sent: Vec<u32> = (0..5).map(|len| simulation.inject(0, 40 + len, datagram(len))).collect();
     simulation.run_until(Time::from_secs(1));
     let arrived: Vec<(u32, u32, Body)> =
         simulation.take_egress().map(|d| (d.host, d.id, d.body)).collect();
     let expected: Vec<(u32, u32, Body)> =
-        sent.iter().zip(0..).map(|(id, len)| (1, *id, Body::Datagram { len })).collect();
+        sent.iter().zip(0..).map(|(id, len)| (1, *id, datagram(len))).collect();
     assert_eq!(arrived, expected);
     assert!(simulation.finish().is_ok(), "packets are conserved");
 }

@@ -4,12 +4,21 @@
 //! feature `s2n` it is also the argument of s2n-quic's `with_congestion_controller`. [`adapter::Adapter`] computes the
 //! values that an algorithm needs and a QUIC library does not have: delivery-rate samples, volumes, and the phase of
 //! recovery.
+//!
+//! With the feature `command`, [`flows`] makes connections of quinn flows of scenarios, and the program `windlass-quic`
+//! runs them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod adapter;
+#[cfg(feature = "command")]
+pub mod ends;
+#[cfg(feature = "command")]
+pub mod flows;
 mod noq;
 pub mod paths;
+#[cfg(feature = "command")]
+pub mod plain;
 mod quinn;
 pub mod recorder;
 #[cfg(feature = "s2n")]

@@ -186,6 +186,7 @@ macro_rules! fields {
     (@type text, $($rest:tt)*) => { $crate::fields::field::fields!(@new Text, false, $($rest)*) };
     (@type text_or_null, $($rest:tt)*) => { $crate::fields::field::fields!(@new Text, true, $($rest)*) };
     (@type integer, $($rest:tt)*) => { $crate::fields::field::fields!(@new Integer, false, $($rest)*) };
+    (@type integer_or_null, $($rest:tt)*) => { $crate::fields::field::fields!(@new Integer, true, $($rest)*) };
     (@type real, $($rest:tt)*) => { $crate::fields::field::fields!(@new Real, false, $($rest)*) };
     (@type real_or_null, $($rest:tt)*) => { $crate::fields::field::fields!(@new Real, true, $($rest)*) };
     (@type reals, $($rest:tt)*) => { $crate::fields::field::fields!(@new Reals, false, $($rest)*) };

@@ -23,8 +23,8 @@ fields! {
     real_or_null min_rtt_ms: "Minimum RTT; null without a sample", better(Less), needs(Connection);
     real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
     integer retransmits: "Data segments retransmitted", better(Less);
-    integer fast_retransmits: "Entries into fast retransmit", better(Less);
-    integer rto_count: "Expiries of the retransmission timer, SYN included", better(Less);
+    integer_or_null fast_retransmits: "Entries into fast retransmit; null for QUIC", better(Less) = counted(flow, flow.fast_retransmits);
+    integer_or_null rto_count: "Expiries of the retransmission timer, SYN included; null for QUIC", better(Less) = counted(flow, flow.rto_count);
     integer data_segments: "Data segments sent, retransmissions included";
     integer packets_sent: "Packets of any kind from the data sender";
     integer peer_packets_sent: "Packets of any kind from the data receiver";
@@ -84,6 +84,11 @@ fields! {
     };
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
     real_or_null steady_goodput_bps: "Goodput after the warm-up of a sweep; null without a warm-up", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
+}
+
+/// A count of TCP, which a QUIC library does not have.
+fn counted(flow: &FlowResult, count: u64) -> Option<u64> {
+    (!flow.uncounted).then_some(count)
 }
 
 /// A latency of a flow's messages.

@@ -63,7 +63,7 @@ pub struct Path {
     pub bdp_bytes: u64,
     /// The queue there; `None` for an unlimited queue.
     pub queue: Option<Queue>,
-    /// Maximum data in flight that the buffers allow, bytes; `None` for datagrams.
+    /// Maximum data in flight that the buffers allow, bytes; `None` for datagrams and QUIC.
     pub window_bytes: Option<u64>,
 }
 
@@ -85,6 +85,8 @@ struct Leg {
     /// The flow. For a multipath flow, the equivalent flow on this subflow alone.
     flow: FlowConfig,
     hops: Vec<Hop>,
+    /// The algorithm of a flow in a QUIC library.
+    library: Option<String>,
 }
 
 /// Every flow on each of its paths, in the scenario's order.
@@ -94,7 +96,8 @@ fn legs(scenario: &Scenario, config: &Config) -> Vec<Leg> {
     for (place, (spec, flow)) in scenario.flows.iter().zip(&config.flows).enumerate() {
         for (i, nodes) in spec.ways().into_iter().enumerate() {
             let flow = flow.multipath.as_ref().map_or(flow.clone(), |m| alone(flow, m, i));
-            legs.push(Leg { place, flow, hops: ways.through(&nodes).unwrap_or_default() });
+            let library = spec.library.as_ref().map(|_| spec.algorithm().into_owned());
+            legs.push(Leg { place, flow, hops: ways.through(&nodes).unwrap_or_default(), library });
         }
     }
     legs
@@ -125,7 +128,15 @@ fn paths_of(legs: &[Leg], config: &Config) -> Vec<Path> {
     for hop in legs.iter().flat_map(|leg| &leg.hops) {
         *crossing.entry(*hop).or_default() += 1;
     }
-    legs.iter().map(|leg| path(config, &leg.flow, &leg.hops, &crossing)).collect()
+    let path = |leg: &Leg| {
+        let path = path(config, &leg.flow, &leg.hops, &crossing);
+        match &leg.library {
+            // The library has its own buffers.
+            Some(algorithm) => Path { algorithm: algorithm.clone(), window_bytes: None, ..path },
+            None => path,
+        }
+    };
+    legs.iter().map(path).collect()
 }
 
 /// The summary of every cell over which a flow sends data, if its senders always have a packet.

@@ -65,6 +65,8 @@ pub fn early_timeouts(scenario: &Scenario) -> Result<Vec<EarlyTimeout>, ConfigEr
 pub(super) fn of(leg: &Leg, config: &Config) -> Option<EarlyTimeout> {
     let (timer, sizes, coap) = match leg.flow.traffic {
         Traffic::CbrUdp(_) | Traffic::Media(_) => return None,
+        // A QUIC library has its own timer.
+        _ if leg.library.is_some() => return None,
         Traffic::Coap(coap) if !coap.confirmable => return None,
         Traffic::Coap(coap) => {
             let request = u32::try_from(coap.requests.sizes.mean).unwrap_or(u32::MAX);

@@ -6,10 +6,9 @@ use windlass_cc::Time;
 use windlass_tcp::segment::Codepoint;
 use windlass_tcp::wire::EmitError;
 
-use super::{Egress, packet};
+use super::{Egress, Report, packet};
 use crate::addresses::FlowAddresses;
 use crate::config::Config;
-use crate::packet::Body;
 use crate::{ConfigError, ConservationError, RunResult, Simulation};
 
 /// Maximum number of actions of an end at one time. More actions mean that the end does not stop.
@@ -27,7 +26,16 @@ pub trait PacketEnd {
     /// Time of the next action without an arrival; [`Time::NEVER`] if the end only waits. The next
     /// [`transmit`](PacketEnd::transmit) performs the actions that are due.
     fn deadline(&mut self, now: Time) -> Time;
+
+    /// The present values of the end for the results of its flow, if they have changed. An end that
+    /// reports nothing leaves them out.
+    fn report(&mut self) -> Option<Report> {
+        None
+    }
 }
+
+/// External ends with their hosts.
+pub type Ends<'a> = [(u32, &'a mut dyn PacketEnd)];
 
 /// Reason why a run with external ends has no result.
 #[derive(Clone, PartialEq, Debug)]
@@ -93,29 +101,18 @@ impl std::error::Error for ExternalError {}
 ///
 /// The network cannot be built, the host does not exist, an end sends an invalid packet, or an end
 /// does not stop.
-pub fn run(
-    config: &Config,
-    ends: &mut [(u32, &mut dyn PacketEnd)],
-) -> Result<RunResult, ExternalError> {
-    let mut simulation = Simulation::new(config.clone()).map_err(ExternalError::Config)?;
-    let mut outside = vec![None; 2 * config.flows.len()];
-    for (place, (host, _)) in ends.iter().enumerate() {
-        let one_path = |f: &crate::config::FlowConfig| f.multipath.is_none();
-        if !config.flows.get(*host as usize / 2).is_some_and(one_path) {
-            return Err(ExternalError::NoSuchEnd { host: *host });
-        }
-        simulation.make_external(*host);
-        outside[*host as usize] = Some(place);
-    }
-    let addresses = (0..).zip(&config.flows).map(|(i, f)| FlowAddresses::of_flow(i, f)).collect();
-    let mut carrier = Carrier { simulation, outside, addresses, bytes: Vec::new() };
-    carrier.go(config.duration, ends)?;
-    carrier.simulation.finish().map_err(ExternalError::Conservation)
+pub fn run(config: &Config, ends: &mut Ends<'_>) -> Result<RunResult, ExternalError> {
+    let simulation = Simulation::new(config.clone()).map_err(ExternalError::Config)?;
+    let mut carrier = Carrier::new(simulation, config, ends)?;
+    carrier.run_until(config.duration)?;
+    carrier.finish().map_err(ExternalError::Conservation)
 }
 
-/// Carries packets between the ends and the network.
-struct Carrier {
+/// A run with external ends. It carries packets between them and the network.
+pub struct Carrier<'a, 'b> {
     simulation: Simulation,
+    duration: Time,
+    ends: &'a mut Ends<'b>,
     /// Index of the external end of each host, if it has one.
     outside: Vec<Option<usize>>,
     addresses: Vec<FlowAddresses>,
@@ -123,29 +120,68 @@ struct Carrier {
     bytes: Vec<Vec<u8>>,
 }
 
-impl Carrier {
-    fn go(
-        &mut self,
-        until: Time,
-        ends: &mut [(u32, &mut dyn PacketEnd)],
-    ) -> Result<(), ExternalError> {
+impl<'a, 'b> Carrier<'a, 'b> {
+    /// Makes the hosts of these ends external. The simulation of this configuration must not have
+    /// begun.
+    ///
+    /// # Errors
+    ///
+    /// A host does not exist, or its flow has several paths.
+    pub fn new(
+        mut simulation: Simulation,
+        config: &Config,
+        ends: &'a mut Ends<'b>,
+    ) -> Result<Carrier<'a, 'b>, ExternalError> {
+        let mut outside = vec![None; 2 * config.flows.len()];
+        for (place, (host, _)) in ends.iter().enumerate() {
+            let one_path = |f: &crate::config::FlowConfig| f.multipath.is_none();
+            if !config.flows.get(*host as usize / 2).is_some_and(one_path) {
+                return Err(ExternalError::NoSuchEnd { host: *host });
+            }
+            simulation.make_external(*host);
+            outside[*host as usize] = Some(place);
+        }
+        let addresses =
+            (0..).zip(&config.flows).map(|(i, f)| FlowAddresses::of_flow(i, f)).collect();
+        let duration = config.duration;
+        Ok(Carrier { simulation, duration, ends, outside, addresses, bytes: Vec::new() })
+    }
+
+    /// Checks packet conservation and returns the results.
+    ///
+    /// # Errors
+    ///
+    /// Packets are unaccounted for.
+    pub fn finish(self) -> Result<RunResult, ConservationError> {
+        self.simulation.finish()
+    }
+
+    /// Runs up to this time, or to the configured duration if that is earlier. Returns true before
+    /// the duration.
+    ///
+    /// # Errors
+    ///
+    /// An end sends an invalid packet, or does not stop.
+    pub fn run_until(&mut self, until: Time) -> Result<bool, ExternalError> {
+        let until = until.min(self.duration);
         let (mut at, mut times) = (Time::ZERO, 0);
         loop {
             let now = self.simulation.now();
-            for (host, end) in ends.iter_mut() {
-                self.let_act(*host, *end, now)?;
+            for place in 0..self.ends.len() {
+                self.let_act(place, now)?;
             }
-            let of_ends = ends.iter_mut().map(|(_, end)| end.deadline(now));
+            let of_ends = self.ends.iter_mut().map(|(_, end)| end.deadline(now));
             let due = of_ends.min().unwrap_or(Time::NEVER);
             let next = self.simulation.next_event().unwrap_or(Time::NEVER).min(due).max(now);
             if next > until {
                 self.simulation.run_until(until);
-                return Ok(());
+                return Ok(until < self.duration);
             }
             times = if next > at { 0 } else { times + 1 };
             at = next;
             if times > TOO_OFTEN {
-                let mut due = ends
+                let mut due = self
+                    .ends
                     .iter_mut()
                     .filter_map(|(host, end)| (end.deadline(now) <= now).then_some(*host));
                 let host = due.next().unwrap_or_default();
@@ -158,19 +194,15 @@ impl Carrier {
             let packets: Result<Vec<_>, _> = arrived.iter().map(|one| self.packet(one)).collect();
             for (egress, packet) in arrived.iter().zip(packets?) {
                 let Some(place) = self.outside[egress.host as usize] else { continue };
-                let (host, end) = &mut ends[place];
-                end.receive(egress.time, &packet);
-                self.let_act(*host, *end, egress.time)?;
+                self.ends[place].1.receive(egress.time, &packet);
+                self.let_act(place, egress.time)?;
             }
         }
     }
 
-    fn let_act(
-        &mut self,
-        host: u32,
-        end: &mut dyn PacketEnd,
-        now: Time,
-    ) -> Result<(), ExternalError> {
+    fn let_act(&mut self, place: usize, now: Time) -> Result<(), ExternalError> {
+        let (host, end) = &mut self.ends[place];
+        let host = *host;
         while let Some(bytes) = end.transmit(now) {
             let body = packet::body(&bytes).ok_or(ExternalError::NoPacket { host, at: now })?;
             let id = self.simulation.inject(host, bytes.len() as u32, body) as usize;
@@ -178,6 +210,9 @@ impl Carrier {
                 self.bytes.resize(id + 1, Vec::new());
             }
             self.bytes[id] = bytes;
+        }
+        if let Some(values) = end.report() {
+            self.simulation.report(host, values);
         }
         Ok(())
     }
@@ -188,7 +223,7 @@ impl Carrier {
         let mut bytes = Vec::new();
         if self.outside[host ^ 1].is_some() {
             bytes.clone_from(&self.bytes[egress.id as usize]);
-            if matches!(egress.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
+            if egress.body.ecn() == Codepoint::Ce {
                 packet::mark(&mut bytes);
             }
         } else {

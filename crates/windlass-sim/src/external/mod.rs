@@ -16,11 +16,11 @@
 mod drive;
 pub mod packet;
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use crate::packet::Body;
 
-pub use drive::{ExternalError, PacketEnd, run};
+pub use drive::{Carrier, Ends, ExternalError, PacketEnd, run};
 
 /// A packet that has reached an external end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,4 +36,26 @@ pub struct Egress {
     pub id: u32,
     /// Contents; a segment is marked if a queue has marked it.
     pub body: Body,
+}
+
+/// The present values of an external end, which the network cannot see. Results, series and
+/// timelines use them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Payload that the application has read.
+    pub delivered: u64,
+    /// Time at which the application read the last byte of a stream with an end.
+    pub completed: Option<Time>,
+    /// Packets considered lost, whose data is retransmitted.
+    pub retransmits: u64,
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, if the end has one.
+    pub ssthresh: Option<u64>,
+    /// Smoothed RTT, once there is a sample.
+    pub srtt: Option<Span>,
+    /// Minimum RTT, once there is a sample.
+    pub min_rtt: Option<Span>,
+    /// Reason of the failure of the connection.
+    pub failure: Option<String>,
 }

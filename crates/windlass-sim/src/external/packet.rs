@@ -32,7 +32,7 @@ pub fn body(packet: &[u8]) -> Option<Body> {
             let header = header_len(packet);
             let total = usize::from(word(packet, 2));
             let len = total.checked_sub(header + UDP_HEADER as usize)?;
-            Some(Body::Datagram { len: len as u32 })
+            Some(Body::Datagram { len: len as u32, ecn: ecn(packet) })
         }
         Err(_) => None,
     }
@@ -83,6 +83,11 @@ pub fn pin_window(packet: &mut [u8], most: u16) {
 /// Marks an IPv4 packet: congestion experienced (RFC 3168 section 5).
 pub fn mark(packet: &mut [u8]) {
     set_ecn(packet, Codepoint::Ce as u8);
+}
+
+/// The ECN field of an IPv4 packet.
+pub fn ecn(packet: &[u8]) -> Codepoint {
+    Codepoint::from_bits(packet.get(TRAFFIC_CLASS).map_or(0, |class| class & ECN))
 }
 
 /// Sets the ECN field of an IPv4 packet to the two lowest bits of `ecn`.
@@ -159,7 +164,7 @@ mod tests {
         let mut bytes = Vec::new();
         let addresses = FlowAddresses::new(0, 0, 1).addresses(true);
         wire::emit_datagram(200, &addresses, |_| {}, &mut bytes).unwrap();
-        assert_eq!(body(&bytes), Some(Body::Datagram { len: 200 }));
+        assert_eq!(body(&bytes), Some(Body::Datagram { len: 200, ecn: Codepoint::NotEct }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! External ends of flows: see [`crate::external`].
 
 use super::Simulation;
-use crate::external::Egress;
+use crate::external::{Egress, Report};
 use crate::host::{Host, Kind, Sent};
 use crate::packet::{Body, PacketHandle};
 
@@ -24,7 +24,7 @@ impl Simulation {
             _ => vec![host],
         };
         for &outside in gates.iter().chain([&host]) {
-            let kind = Kind::External { owner: host, sent: Sent::default() };
+            let kind = Kind::External { owner: host, sent: Sent::default(), report: None };
             self.core.hosts[outside as usize].kind = kind;
         }
         gates
@@ -50,6 +50,17 @@ impl Simulation {
         let id = self.core.packets.insert(body);
         self.launch(PacketHandle { id, size, hop });
         id
+    }
+
+    /// Takes over the present values of an external end. The results and the recorded series of its
+    /// flow then include them.
+    pub fn report(&mut self, host: u32, values: Report) {
+        if let Kind::External { report, .. } = &mut self.core.hosts[host as usize].kind {
+            *report.get_or_insert_default().as_mut() = values;
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(&self.core, host);
+        }
     }
 
     /// Takes the packets that have reached external ends, in the order of arrival.

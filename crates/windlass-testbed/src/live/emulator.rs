@@ -179,7 +179,7 @@ impl<'a> Emulator<'a> {
         let Some(port) = self.by_gate[host].map(|i| &self.ports[i]) else { return Ok(()) };
         let bytes = if self.by_gate[host ^ 1].is_some() {
             let bytes = &mut self.bytes[egress.id as usize];
-            if matches!(egress.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
+            if egress.body.ecn() == Codepoint::Ce {
                 packet::mark(bytes);
             }
             &*bytes

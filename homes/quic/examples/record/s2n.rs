@@ -15,6 +15,7 @@ use windlass_quic::{Factory, Recorder};
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::packet::Body;
+use windlass_tcp::segment::Codepoint;
 
 use crate::{HEADERS, PAYLOAD, RECEIVE_WINDOW};
 
@@ -61,7 +62,7 @@ impl Links {
         buffers.drain_pending_transmissions(|packet| {
             let host = packet.path.local_address.0.port() - FIRST_PORT;
             let len = packet.payload.len() as u32;
-            let body = Body::Datagram { len };
+            let body = Body::Datagram { len, ecn: Codepoint::NotEct };
             let id = self.simulation.inject(host.into(), len + HEADERS as u32, body) as usize;
             self.packets.resize(self.packets.len().max(id + 1), None);
             self.packets[id] = Some(packet);
