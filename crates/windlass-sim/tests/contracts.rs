@@ -90,3 +90,13 @@ fn delay_based_algorithms_keep_their_number_of_segments_in_a_delay() {
         assert!((low..=high).contains(&queued), "{algorithm} at {ms} ms: {queued} segments");
     }
 }
+
+#[test]
+fn a_mark_cuts_the_window_of_fast_as_a_loss_does() {
+    // Linux spreads both cuts over an RTT. A target at the window before the cut gives 2.8.
+    let mark = Level::Packets(u64::MAX);
+    let discipline = Discipline::Threshold(Threshold { mark, probability: 0.003 });
+    let marks = window("fast", |wire| wire.discipline = discipline.clone());
+    let losses = window("fast", |wire| wire.loss[0] = drops(0.003));
+    assert!((0.8..1.5).contains(&(marks / losses)), "{marks} with marks, {losses} with losses");
+}
