@@ -43,7 +43,10 @@ impl Simulator {
     fn run_as(&self, config: Config, scenario: &Scenario) -> Result<RunResult, RunError> {
         no_kernels(World::Sim, scenario)?;
         let mut outside = Outside::of(scenario, &config)?;
-        let mut simulation = Simulation::new(config.clone())?;
+        let (duration, seed) = (config.duration, config.seed);
+        // The configuration of a million devices is not copied for ends that it does not have.
+        let kept = (!outside.ends().is_empty()).then(|| config.clone());
+        let mut simulation = Simulation::new(config)?;
         if let Some(controllers) = &self.controllers {
             for (flow, spec) in scenario.flows.iter().enumerate() {
                 if let Some(controller) = controllers(spec)
@@ -56,14 +59,15 @@ impl Simulator {
         let classes = Classes::set(scenario, &mut simulation)?;
         let run = |classes| {
             let mut ends = outside.ends();
-            let ended = if ends.is_empty() {
-                self.to_the_end(simulation, config.duration, classes)?
-            } else {
-                let run = Carrier::new(simulation, &config, &mut ends);
-                self.to_the_end(run.map_err(RunError::backend)?, config.duration, classes)?
+            let ended = match &kept {
+                None => self.to_the_end(simulation, duration, classes)?,
+                Some(config) => {
+                    let run = Carrier::new(simulation, config, &mut ends);
+                    self.to_the_end(run.map_err(RunError::backend)?, duration, classes)?
+                }
             };
-            let (name, seed) = (&scenario.name, config.seed);
-            ended.map_err(|source| RunError::Books { scenario: name.clone(), seed, source })
+            let scenario = scenario.name.clone();
+            ended.map_err(|source| RunError::Books { scenario, seed, source })
         };
         let mut result = match &classes {
             None => run(None),
