@@ -48,6 +48,15 @@ impl Ranges {
         if start >= end {
             return false;
         }
+        // Mostly the data follow the highest range, which is then also the most recent.
+        if let Some(top) = self.ranges.last_mut()
+            && top.1 == start
+            && self.recent[0] == top.0
+        {
+            top.1 = end;
+            self.held += end - start;
+            return true;
+        }
         let first = self.ranges.partition_point(|r| r.1 < start);
         let last = self.ranges.partition_point(|r| r.0 <= end);
         if first == last {
@@ -120,8 +129,11 @@ impl Ranges {
     /// The most recently changed ranges, most recent first.
     pub fn recent_first(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.recent[..usize::from(self.known)].iter().filter_map(|start| {
-            let place = self.ranges.binary_search_by_key(start, |r| r.0).ok()?;
-            Some(self.ranges[place])
+            let top = self.ranges.last().filter(|r| r.0 == *start);
+            top.copied().or_else(|| {
+                let place = self.ranges.binary_search_by_key(start, |r| r.0).ok()?;
+                Some(self.ranges[place])
+            })
         })
     }
 

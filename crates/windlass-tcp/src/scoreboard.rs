@@ -304,10 +304,12 @@ impl Scoreboard {
         right: u64,
         mut delivered: impl FnMut(&Record, Option<&SentRecord>),
     ) {
-        let known = self.seen.iter().copied().find(|s| left <= s.0 && s.1 <= right && s.0 < s.1);
-        let (middle, resume) = known.unwrap_or((right, right));
-        for (from, to) in [(left, middle), (resume, right)] {
-            let mut place = self.place_of(from);
+        let mut from = left;
+        while from < right {
+            // The next range that was processed before.
+            let known = self.seen.iter().filter(|s| from <= s.0 && s.1 <= right && s.0 < s.1);
+            let (to, resume) = *known.min_by_key(|s| s.0).unwrap_or(&(right, right));
+            let mut place = if from < to { self.place_of(from) } else { usize::MAX };
             while let Some(record) = self.records.get_mut(place) {
                 // A record may cross the edge of the range that was processed before.
                 if record.start >= to {
@@ -326,6 +328,7 @@ impl Scoreboard {
                 }
                 place += 1;
             }
+            from = resume;
         }
     }
 

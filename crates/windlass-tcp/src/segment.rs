@@ -159,7 +159,23 @@ impl Options {
     }
 
     /// Length on the wire in bytes, padding included: always a multiple of four, at most 40.
+    #[inline]
     pub fn wire_len(&self) -> u32 {
+        match self.is_plain() {
+            true => 12 * u32::from(self.timestamps.is_some()),
+            false => self.long_wire_len(),
+        }
+    }
+
+    /// True if there is no option other than timestamps.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        let opening = self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted;
+        !(opening | (self.sack_count > 0) | (self.sack[2].left.0 != 0))
+    }
+
+    /// The same for a segment with more options than timestamps.
+    fn long_wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
             len += 4;
@@ -210,6 +226,7 @@ pub const TCP_HEADER: u32 = 20;
 
 impl Segment {
     /// Size of the IPv4 packet that carries this segment, bytes.
+    #[inline]
     pub fn ip_len(&self) -> u32 {
         IPV4_HEADER + TCP_HEADER + self.options.wire_len() + self.len
     }

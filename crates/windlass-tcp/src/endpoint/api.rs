@@ -35,6 +35,7 @@ impl Endpoint {
     /// Offers `bytes` more bytes to send. The endpoint moves them into its send buffer when there is space.
     /// After [`close`](Endpoint::close) the call has no effect.
     pub fn offer(&mut self, bytes: u64) {
+        self.at_rest = false;
         if !self.stream.fin_queued {
             self.stream.resumed |= self.send.una == self.send.max;
             self.stream.end = self.stream.end.saturating_add(bytes).min(1 << 60);
@@ -50,7 +51,7 @@ impl Endpoint {
     pub fn read(&mut self, p: &Profile, now: Time, max: u64) -> u64 {
         let n = self.readable().min(max);
         if n > 0 {
-            self.bursting = false;
+            self.recv.advertised = false;
             self.follow_reads(p, now, n);
             self.after_read(p);
         }
@@ -60,6 +61,7 @@ impl Endpoint {
     /// Closes the sending direction. A FIN follows the offered data after the handshake. The peer may
     /// continue to send.
     pub fn close(&mut self) {
+        self.at_rest = false;
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
@@ -93,6 +95,7 @@ impl Endpoint {
 
     /// Replaces the profile's algorithm by this algorithm, from the end of the handshake on.
     pub fn set_controller(&mut self, controller: Box<dyn CongestionControl>) {
+        self.at_rest = false;
         self.cc = Algorithm::Foreign(controller);
     }
 

@@ -285,10 +285,18 @@ impl Endpoint {
     }
 
     /// Codepoint of new data. All other segments are not ECN-capable (RFC 3168 sections 6.1.4 to 6.1.6).
+    #[inline]
     pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
+        match self.ecn.agreed {
+            true => self.codepoint_if_agreed(p),
+            false => Codepoint::NotEct,
+        }
+    }
+
+    fn codepoint_if_agreed(&self, p: &Profile) -> Codepoint {
         let wants = p.params.requirements();
         let mute = self.ecn.accurate.is_some_and(|accurate| accurate.mute);
-        match self.ecn.agreed && wants.ecn != Ecn::None && !mute {
+        match wants.ecn != Ecn::None && !mute {
             true if wants.l4s => Codepoint::Ect1,
             true => Codepoint::Ect0,
             false => Codepoint::NotEct,

@@ -27,6 +27,7 @@ impl Endpoint {
     /// [`on_segment`](Endpoint::on_segment).
     #[doc(hidden)]
     pub fn on_segment_in_full(&mut self, p: &Profile, now: Time, s: &Segment) {
+        self.recv.advertised &= self.established && s.seq_len() == 0;
         match self.state {
             State::Closed => self.on_segment_closed(s),
             State::Listen => self.on_segment_listen(p, now, s),

@@ -51,11 +51,13 @@ pub struct Endpoint {
     syn_retransmitted: bool,
     /// Opened by [`listen`](Endpoint::listen). A refused handshake returns to LISTEN.
     passive: bool,
-    /// True if only transmissions happened since the last new data left. Receive window and tail loss probe
-    /// are then those of the data before.
+    /// True if only transmissions and reads happened since the last new data left. The tail loss probe is then that
+    /// of the data before.
     bursting: bool,
     /// True if the last transmitted segment was the acknowledgement that follows all data.
     drained: bool,
+    /// True if there was nothing to send but acknowledgements, and only data in order came since.
+    at_rest: bool,
     agreed: Negotiated,
     stream: Stream,
     send: Sender,
@@ -92,6 +94,7 @@ impl Endpoint {
             passive: false,
             bursting: false,
             drained: false,
+            at_rest: false,
             agreed: Negotiated::none(p.mss()),
             stream: Stream { end: 1, fin_queued: false, resumed: false, shut_read: false },
             send: Sender::new(p, iss),
@@ -114,12 +117,17 @@ impl Endpoint {
     /// The connection's state for an event of the controller, with a new random number.
     fn conn(&mut self, now: Time, limits: u32) -> Conn {
         let entropy = self.entropy();
-        Conn { entropy, ..self.glance(now, limits) }
+        self.conn_with(now, limits, entropy)
     }
 
     /// The connection's state for calls other than events. Its random number depends on the time and does not
     /// advance the connection's sequence of random numbers. Such calls therefore do not change later results.
     fn glance(&self, now: Time, limits: u32) -> Conn {
+        self.conn_with(now, limits, mix(self.random ^ now.0))
+    }
+
+    #[inline]
+    fn conn_with(&self, now: Time, limits: u32, entropy: u32) -> Conn {
         Conn {
             now,
             in_flight: self.send.in_flight(),
@@ -133,7 +141,7 @@ impl Endpoint {
             min_rtt: self.send.shown_rtt,
             mss: self.agreed.mss,
             flags: limits | self.ecn.refusal(),
-            entropy: mix(self.random ^ now.0),
+            entropy,
             phase: self.send.phase,
         }
     }

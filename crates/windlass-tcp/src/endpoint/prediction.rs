@@ -68,6 +68,7 @@ impl Endpoint {
         if !expected {
             return false;
         }
+        self.recv.advertised = false;
         let window = u64::from(s.window) << self.agreed.snd_scale;
         self.update_window(p, self.recv.nxt, self.send.una, window);
         self.send.retries = 0;

@@ -21,6 +21,8 @@ pub(super) struct Receiver {
     pub(super) read: u64,
     /// Right edge of the window advertised last.
     pub(super) adv: u64,
+    /// True if nothing has arrived or been read since the window was advertised.
+    pub(super) advertised: bool,
     /// Ranges that have arrived above `nxt`.
     pub(super) ranges: Ranges,
     pub(super) autotune: Autotune,
@@ -53,6 +55,7 @@ impl Default for Receiver {
             nxt: 0,
             read: 1,
             adv: 0,
+            advertised: false,
             ranges: Ranges::default(),
             autotune: Autotune::default(),
             dsack: None,
@@ -193,6 +196,7 @@ impl Endpoint {
         };
         // RFC 7323-2.4-2, 7323-2.4-3
         self.recv.adv = self.recv.adv.max(edge);
+        self.recv.advertised = true;
         field
     }
 

@@ -50,13 +50,20 @@ fn backed_off(retries: u32, first: Span, most: Span) -> Span {
 /// Slots of a level of the kernel's timer wheel. A tick of a level is eight ticks of the level below.
 const WHEEL_SLOTS: u64 = 64;
 const WHEEL_SHIFT: u32 = 3;
+/// A tick at 250 Hz, nanoseconds.
+const USUAL_TICK: u64 = 4_000_000;
 /// Levels of the wheel at 250 Hz.
 const WHEEL_LEVELS: u32 = 9;
 
 /// Expiry time of a timer of the kernel's wheel that is set to `after` at `now`. It is never early, and late
 /// by up to an eighth (`calc_wheel_index`).
+#[inline]
 fn wheel_slot(now: Time, after: Span, tick: u64) -> Time {
-    let (now, ticks) = (now.0 / tick, after.0.div_ceil(tick));
+    // A division by a constant is a multiplication.
+    let (now, ticks) = match tick {
+        USUAL_TICK => (now.0 / USUAL_TICK, after.0.div_ceil(USUAL_TICK)),
+        _ => (now.0 / tick, after.0.div_ceil(tick)),
+    };
     let mut shift = 0;
     while ticks >= (WHEEL_SLOTS - 1) << shift && shift < WHEEL_SHIFT * (WHEEL_LEVELS - 1) {
         shift += WHEEL_SHIFT;
@@ -82,7 +89,7 @@ impl Endpoint {
 
     /// Processes the timers that are due. An early call has no effect.
     pub fn on_deadline(&mut self, p: &Profile, now: Time) {
-        self.bursting = false;
+        (self.bursting, self.at_rest) = (false, false);
         if now >= self.timers.delack {
             self.timers.delack = Time::NEVER;
             self.recv.ack_now = true;
@@ -119,11 +126,10 @@ impl Endpoint {
     /// has one.
     #[inline]
     pub(super) fn expiry(p: &Profile, now: Time, after: Span) -> Time {
-        let at = (now + after).0;
         match (p.stack.timer_tick.0, p.stack.wheel_tick.0) {
-            (0, 0) => Time(at),
+            (0, 0) => now + after,
             (0, tick) => wheel_slot(now, after, tick),
-            (tick, _) => Time(at.div_ceil(tick).saturating_mul(tick)),
+            (tick, _) => Time((now + after).0.div_ceil(tick).saturating_mul(tick)),
         }
     }
 

@@ -117,6 +117,7 @@ impl Endpoint {
             self.on_echo(p, now, 0, s);
             return true;
         }
+        self.at_rest = false;
         let linux = p.stack.rules == Flavour::Linux;
         let bare = self.send.repeats_last(linux, (start, ack), window, s);
         self.update_window(p, start, ack, window);
@@ -186,6 +187,7 @@ impl Endpoint {
 
     /// Takes another window from a segment that is not older than the last.
     fn change_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
+        self.at_rest = false;
         // Linux keeps the larger window of two equal acknowledgements (`tcp_may_update_window`).
         let equal = ack == self.send.una && start == self.send.wl1;
         if equal && window < self.send.wnd && window > 0 && p.stack.rules == Flavour::Linux {

@@ -1,7 +1,7 @@
 //! Transmission of segments.
 
 use windlass_cc::setup::Counting;
-use windlass_cc::{Flavour, Span, Time, flags};
+use windlass_cc::{Flavour, Phase, Span, Time, flags};
 
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile, State};
@@ -21,11 +21,14 @@ impl Endpoint {
             }
             _ => {
                 self.drained = false;
+                if self.recv.flushed.is_some() {
+                    return self.recv.flushed.take();
+                }
+                if self.at_rest {
+                    return self.poll_ack(p, now);
+                }
                 if self.ecn.is_accurate() {
                     self.plan_ecn_option(p, now);
-                }
-                if let Some(flushed) = self.recv.flushed.take() {
-                    return Some(flushed);
                 }
                 if let Some(pending) = self.poll_pending_ack(p, now) {
                     return Some(pending);
@@ -38,10 +41,23 @@ impl Endpoint {
         }
     }
 
+    /// True if only an event other than data in order can give an end without new data something to send.
+    fn comes_to_rest(&self) -> bool {
+        self.send.una == self.send.max
+            && self.send.nxt == self.stream.end
+            && matches!(self.state, State::Established | State::CloseWait)
+            && !self.stream.fin_queued
+            && self.send.phase == Phase::Open
+            && !self.send.rack.probe_now
+            && !self.ecn.is_agreed()
+            && !self.layer.on
+            && self.quick.is_none()
+    }
+
     /// Like [`poll_transmit`](Endpoint::poll_transmit), but takes nothing over from the segment before. Only for tests.
     #[doc(hidden)]
     pub fn poll_transmit_in_full(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        self.bursting = false;
+        (self.bursting, self.at_rest, self.recv.advertised) = (false, false, false);
         self.poll_transmit(p, now)
     }
 
@@ -112,6 +128,7 @@ impl Endpoint {
         let fin = self.awaits_fin(buffered);
         if available == 0 && !fin {
             self.note_usage(p, available);
+            self.at_rest = self.comes_to_rest();
             return None;
         }
         let limit = self.payload_limit();
@@ -354,7 +371,7 @@ impl Endpoint {
         len: u64,
         flags: Flags,
     ) -> Segment {
-        let field = match self.bursting && !self.layer.on {
+        let field = match self.recv.advertised && !self.layer.on {
             true => (self.recv.adv - self.recv.nxt) >> self.agreed.rcv_scale,
             false => self.advance_window(p),
         };
