@@ -10,13 +10,14 @@ const FIRST: usize = 2;
 #[inline]
 pub fn push<T>(ring: &mut VecDeque<T>, entry: T) {
     if ring.len() == ring.capacity() {
-        grow(ring);
+        reserve(ring);
     }
     ring.push_back(entry);
 }
 
+/// Makes room for a quarter more entries.
 #[cold]
-fn grow<T>(ring: &mut VecDeque<T>) {
+pub fn reserve<T>(ring: &mut VecDeque<T>) {
     ring.reserve_exact((ring.len() / 4).max(FIRST));
 }
 
