@@ -226,6 +226,7 @@ impl Endpoint {
             }
             // RFC 6675-5.1-2
             self.send.recover = self.send.max;
+            self.send.spurious.end_hold();
             let before = self.send.phase;
             // RFC 6675-5.1-1
             self.go_back(p, now, LossRule::Timeout);

@@ -19,7 +19,7 @@ pub(in crate::endpoint) struct SpuriousDetector {
     /// 3522, and in Linux as long as the reduction can be undone (`retrans_stamp`).
     stamp: Option<u32>,
     /// The last acknowledgement is for an original while retransmissions are in flight. Until the next
-    /// acknowledgement, no losses are detected and no data are retransmitted.
+    /// acknowledgement or timeout, no losses are detected and no data are retransmitted.
     hold: bool,
     /// SND.UNA at the reduction, while duplicates are counted.
     since: Option<u64>,
@@ -61,6 +61,11 @@ impl SpuriousDetector {
         if !linux {
             self.stamp = None;
         }
+    }
+
+    /// The retransmission timer expired: what waited for an acknowledgement waits no longer.
+    pub(in crate::endpoint) fn end_hold(&mut self) {
+        self.hold = false;
     }
 
     /// Notes a retransmission.
