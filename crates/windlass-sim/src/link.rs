@@ -128,8 +128,8 @@ impl Extras {
     }
 }
 
-/// One direction of a link. The order of the fields is that of their use: with thousands of links they are not in the
-/// cache, and a packet that need not wait touches three of the four lines.
+/// One direction of a link. Fields in use together are adjacent. With thousands of links they are not in the cache, and
+/// a packet that need not wait touches three of the four lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link {

@@ -174,7 +174,7 @@ impl Options {
         !(opening | (self.sack_count > 0) | (self.sack[2].left.0 != 0))
     }
 
-    /// The same for a segment with more options than timestamps.
+    /// Length of the options of a segment that has others than timestamps.
     fn long_wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {

@@ -51,8 +51,8 @@ pub struct Endpoint {
     syn_retransmitted: bool,
     /// Opened by [`listen`](Endpoint::listen). A refused handshake returns to LISTEN.
     passive: bool,
-    /// True if only transmissions and reads happened since the last new data left. The tail loss probe is then that
-    /// of the data before.
+    /// True if only transmissions and reads happened since the last new data left. The tail loss probe then keeps
+    /// its time.
     bursting: bool,
     /// True if the last transmitted segment was the acknowledgement that follows all data.
     drained: bool,
