@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the acknowledgements per second of processor time that classes in Python get (docs/src/guides/python.md).
 
-  bench/python_class.py     needs the package, for example in target/python-venv after crates/windlass-python/test --release
+  bench/python_class.py     needs the package, for example in target/python-venv after lab/windlass-python/test --release
 
 The best of three runs of each class: two methods of one line, and CUBIC and BBR as the tests compare them with Rust. The first row is
 Reno in Rust.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import windlass as wl
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "crates/windlass-python/tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab/windlass-python/tests"))
 from mine import Scalable  # noqa: E402
 from ported_bbr import Bbr  # noqa: E402
 from ported_cubic import Cubic  # noqa: E402

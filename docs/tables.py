@@ -127,7 +127,7 @@ def assessed_families() -> str:
 
 
 def stacks_lossy() -> str:
-    """Time of an upload by sender and loss; the file is from homes/stacks/check."""
+    """Time of an upload by sender and loss; the file is from integrations/stacks/check."""
     found = collections.defaultdict(dict)
     for row in data("guides/other-stacks-lossy.csv"):
         found[row["sender"]][row["loss_percent"]] = f"{row['median_s']} ({row['low_s']} to {row['high_s']})"
@@ -227,7 +227,7 @@ def requirements_summary() -> str:
 def requirements() -> str:
     """A section for each RFC, with a line for each requirement."""
     known, places = ledger.rfcs()[0], ledger.scan()[0]
-    short = lambda path: re.sub(r"^crates/windlass-|^conformance/|(?<=/)src/", "", path)
+    short = lambda path: re.sub(r"^(?:core|lab|linux)/windlass-|^conformance/|(?<=/)src/", "", path)
     where = lambda r, test: "<br>".join(dict.fromkeys(f"`{short(p.path)}`" + (f" `{p.name}`" if p.path.endswith(".rs") else "") for p in places if p.id == r.id and p.test == test))
     remark = {"deliberate": "Deliberately not: ", "open": "Open: ", "implemented": ""}
     sections = []

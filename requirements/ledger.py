@@ -118,7 +118,7 @@ def annotations(path: str, text: str) -> tuple[list[Place], list[str]]:
     places, faults = [], []
     lines = text.split("\n")
     script = path.startswith("conformance/scripts/")
-    tests, code = re.match(r"crates/[\w-]+/tests/", path), re.match(r"crates/[\w-]+/src/", path)
+    tests, code = (re.match(rf"(?:core|lab|linux)/[\w-]+/{folder}/", path) for folder in ("tests", "src"))
     for at, line in enumerate(lines):
         found = ANNOTATION.search(line)
         where = f"{path}:{at + 1}"

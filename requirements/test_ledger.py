@@ -9,8 +9,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ledger  # noqa: E402 (no compiled files beside the sources)
 
-CODE = "crates/windlass-tcp/src/a.rs"
-TEST = "crates/windlass-tcp/tests/a.rs"
+CODE = "core/windlass-tcp/src/a.rs"
+TEST = "core/windlass-tcp/tests/a.rs"
 
 
 def entries(*lines: str) -> tuple[list[ledger.Rfc], list[str]]:
@@ -69,7 +69,7 @@ class Annotations(unittest.TestCase):
             (CODE, "// RFC 5681-2-1\n\nfn a() {}\n"),
             (CODE, "fn a() {\n    // RFC 5681-2-1\n}\n"),
             (TEST, "// RFC 5681-2-1\nfn helper() {}\n"),
-            ("homes/c/src/a.rs", "// RFC 5681-2-1\nfn a() {}\n"),
+            ("integrations/c/src/a.rs", "// RFC 5681-2-1\nfn a() {}\n"),
         ]:
             places, faults = ledger.annotations(path, text)
             self.assertEqual(places, [], text)

@@ -33,9 +33,9 @@ class Notes(unittest.TestCase):
         self.assertEqual(check.noted(), {"a.md": (3, 2)})
 
     def test_a_page_must_not_exceed_its_note_and_a_crate_may_by_one_percent(self):
-        notes = {"docs/src/a.md": (50, 1), "crates/a": (1000, 1)}
+        notes = {"docs/src/a.md": (50, 1), "core/a": (1000, 1)}
         self.assertEqual(check.limits("docs/src/a.md", check.Count(), notes), (50, 1))
-        self.assertEqual(check.limits("crates/a", check.Count(), notes), (1010, 4))
+        self.assertEqual(check.limits("core/a", check.Count(), notes), (1010, 4))
 
     def test_a_new_page_may_have_one_hit_per_thousand_words(self):
         self.assertEqual(check.limits("docs/src/new.md", check.Count(words=2000, sentences=100), {}), (2, 5))

@@ -4,11 +4,11 @@
 // The network of the tests of the endpoints; this program uses a part of it.
 #![allow(dead_code)]
 
-#[path = "../../crates/windlass-tcp/tests/board/mod.rs"]
+#[path = "../../core/windlass-tcp/tests/board/mod.rs"]
 mod board;
-#[path = "../../crates/windlass-tcp/tests/multinet/mod.rs"]
+#[path = "../../core/windlass-tcp/tests/multinet/mod.rs"]
 mod multinet;
-#[path = "../../crates/windlass-tcp/tests/pipe/mod.rs"]
+#[path = "../../core/windlass-tcp/tests/pipe/mod.rs"]
 mod pipe;
 
 use libfuzzer_sys::fuzz_target;

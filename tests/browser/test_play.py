@@ -17,7 +17,7 @@ page = None
 
 def setUpModule():
     global page
-    lacking = missing() or ("WINDLASS_PLAY" not in os.environ and "WINDLASS_PLAY, the page that crates/windlass-web/build makes")
+    lacking = missing() or ("WINDLASS_PLAY" not in os.environ and "WINDLASS_PLAY, the page that lab/windlass-web/build makes")
     if lacking:
         message = f"SKIPPED: the browser test of the laboratory needs {lacking}"
         print(f"\n{message}\n", file=sys.stderr)
