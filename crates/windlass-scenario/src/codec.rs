@@ -2,7 +2,7 @@
 
 use windlass_cc::Span;
 
-use crate::fields::{Field, boolean, choice, rate, size, size_u32, whole_u32, word_of};
+use crate::fields::{Field, Fields, boolean, choice, rate, size, size_u32, whole_u32, word_of};
 use crate::problem::Problem;
 use crate::quote::quote;
 use crate::schema::{Quantity, Shape};
@@ -10,48 +10,87 @@ use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
 
+/// Keys and their TOML text.
+pub(crate) type Pairs = Vec<(&'static str, String)>;
+
 /// A form of values, with its reader and its writer.
 pub(crate) struct Codec<T> {
     pub(crate) shape: Shape,
-    pub(crate) read: Reader<T>,
-    /// As TOML text.
-    pub(crate) write: Box<dyn Fn(&T) -> String>,
+    read: Reader<T>,
+    /// As TOML text; `None` if the key is left out.
+    write: Box<dyn Fn(&T) -> Option<String>>,
+    absent: Absent<T>,
+}
+
+/// The value of a key that a table leaves out.
+enum Absent<T> {
+    /// The value of the struct that the table changes.
+    Kept,
+    Is(T),
+    /// The key is required. The text shows how it is written.
+    Refused(&'static str),
 }
 
 /// Generates a section, its reader and its writer from one list of keys. If a field of the struct is missing
 /// here, the code does not compile. Fields under `by_hand` are listed only for this check.
+///
+/// The reader changes a struct, or `builds` a struct or a variant. `as` gives the key another name than the field. A
+/// key with a form in brackets belongs to the section only.
 macro_rules! table {
     ($section:ident, $name:literal, $apply:ident, $written:ident, $struct:ident {
-        $($field:ident: $codec:expr, $meaning:literal, $default:literal;)*
+        $($field:ident $(as $key:ident)?: $codec:expr, $meaning:literal, $default:literal;)*
     } $($by_hand:ident)?) => {
-        pub(crate) static $section: $crate::schema::Section = $crate::schema::Section {
-            name: $name,
-            names: &[$(stringify!($field)),*],
-            own: || vec![$($crate::schema::Key {
-                name: stringify!($field),
-                shape: $codec.shape,
-                meaning: $meaning,
-                default: $default,
-            }),*],
-            common: None,
-        };
+        $crate::schema::section! { $section, $name: $($field $(as $key)? $codec.shape, $meaning, $default;)* }
 
         fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
-            $(if let Some(field) = fields.field(stringify!($field)) {
-                config.$field = ($codec.read)(&field)?;
+            $(if let Some(value) = $codec.value(fields, $crate::schema::key!($field $($key)?))? {
+                config.$field = value;
             })*
             Ok(())
         }
 
         /// Every field as key and TOML text.
-        pub(crate) fn $written(config: &$struct) -> Vec<(&'static str, String)> {
+        pub(crate) fn $written(config: &$struct) -> $crate::codec::Pairs {
             let $struct { $($field: _,)* $($by_hand: _)? } = config;
-            vec![$((stringify!($field), ($codec.write)(&config.$field))),*]
+            let pairs = [$($codec.pair($crate::schema::key!($field $($key)?), &config.$field)),*];
+            pairs.into_iter().flatten().collect()
+        }
+    };
+    ($section:ident, $name:literal, $read:ident, $written:ident, builds $type:ident $(:: $variant:ident)? {
+        $($field:ident $([$shape:expr])? $($(as $key:ident)?: $codec:expr)?, $meaning:literal, $default:literal;)*
+    }) => {
+        $crate::schema::section! {
+            $section, $name: $($field $($shape)? $($(as $key)? $codec.shape)?, $meaning, $default;)*
+        }
+
+        fn $read(fields: &Fields) -> Result<$type, Problem> {
+            use $type $(:: $variant)? as Built;
+            Ok(Built { $($($field: $codec.built(fields, $crate::schema::key!($field $($key)?))?,)?)* })
+        }
+
+        /// Every field as key and TOML text; nothing for another variant.
+        #[allow(irrefutable_let_patterns)]
+        pub(crate) fn $written(value: &$type) -> $crate::codec::Pairs {
+            use $type $(:: $variant)? as Built;
+            let mut pairs = Vec::new();
+            $($(
+                let codec = $codec;
+                if let Built { $field, .. } = value {
+                    pairs.extend(codec.pair($crate::schema::key!($field $($key)?), $field));
+                }
+            )?)*
+            pairs
         }
     };
 }
 
 pub(crate) use table;
+
+/// The pairs with these keys first.
+pub(crate) fn ordered(mut pairs: Pairs, first: &[&str]) -> Pairs {
+    pairs.sort_by_key(|(key, _)| first.iter().position(|k| k == key).unwrap_or(first.len()));
+    pairs
+}
 
 impl<T: 'static> Codec<T> {
     /// A codec with the given form, reader and writer.
@@ -60,7 +99,59 @@ impl<T: 'static> Codec<T> {
         read: impl Fn(&Field<'_>) -> Result<T, Problem> + 'static,
         write: impl Fn(&T) -> String + 'static,
     ) -> Codec<T> {
-        Codec { shape, read: Box::new(read), write: Box::new(write) }
+        let write = Box::new(move |value: &T| Some(write(value)));
+        Codec { shape, read: Box::new(read), write, absent: Absent::Kept }
+    }
+
+    /// The value without the key.
+    pub(crate) fn or(self, default: T) -> Codec<T> {
+        Codec { absent: Absent::Is(default), ..self }
+    }
+
+    /// A required key. `example` shows how it is written.
+    pub(crate) fn req(self, example: &'static str) -> Codec<T> {
+        Codec { absent: Absent::Refused(example), ..self }
+    }
+
+    /// A key without a default.
+    pub(crate) fn opt(self) -> Codec<Option<T>> {
+        let Codec { shape, read, write, .. } = self;
+        let write = Box::new(move |value: &Option<T>| write(value.as_ref()?));
+        let read = Box::new(move |field: &Field<'_>| read(field).map(Some));
+        Codec { shape, read, write, absent: Absent::Is(None) }
+    }
+
+    /// The value of the key; `None` if it is left out and nothing replaces it.
+    pub(crate) fn value(
+        self,
+        fields: &Fields<'_>,
+        key: &'static str,
+    ) -> Result<Option<T>, Problem> {
+        match (fields.field(key), self.absent) {
+            (Some(field), _) => (self.read)(&field).map(Some),
+            (None, Absent::Kept) => Ok(None),
+            (None, Absent::Is(value)) => Ok(Some(value)),
+            (None, Absent::Refused(example)) => Err(fields.lacks(key, example)),
+        }
+    }
+
+    /// The value of a key of a table that builds a value.
+    pub(crate) fn built(self, fields: &Fields<'_>, key: &'static str) -> Result<T, Problem> {
+        self.value(fields, key)?.ok_or_else(|| fields.lacks(key, "..."))
+    }
+
+    /// The key and its text, unless it is left out.
+    pub(crate) fn pair(self, key: &'static str, value: &T) -> Option<(&'static str, String)> {
+        Some((key, (self.write)(value)?))
+    }
+}
+
+impl<T: PartialEq + 'static> Codec<T> {
+    /// A key that is not written at this value, so that it changes no older hash.
+    pub(crate) fn unless(self, usual: T) -> Codec<T> {
+        let write = self.write;
+        let write = Box::new(move |value: &T| if *value == usual { None } else { write(value) });
+        Codec { write, ..self }
     }
 }
 

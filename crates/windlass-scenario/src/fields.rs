@@ -112,10 +112,13 @@ impl<'a> Fields<'a> {
         example: &str,
         read: impl FnOnce(&Field<'a>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        self.opt(key, read)?.ok_or_else(|| {
-            let message = format!("{} lacks the key `{key}`", self.what);
-            Problem::new(&self.place, format!("{message}; write for example `{key} = {example}`"))
-        })
+        self.opt(key, read)?.ok_or_else(|| self.lacks(key, example))
+    }
+
+    /// The error for a required key that is missing.
+    pub(super) fn lacks(&self, key: &str, example: &str) -> Problem {
+        let message = format!("{} lacks the key `{key}`", self.what);
+        Problem::new(&self.place, format!("{message}; write for example `{key} = {example}`"))
     }
 }
 
@@ -321,6 +324,15 @@ pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T,
         let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
         Err(unknown_word(field, text, &words))
     }
+}
+
+/// The item with the name in the field, in upper or lower case.
+pub(super) fn named<T>(
+    field: &Field,
+    all: &'static [T],
+    name: impl Fn(&T) -> &'static str,
+) -> Result<&'static T, Problem> {
+    choice(&all.iter().map(|item| (name(item), item)).collect::<Vec<_>>())(field)
 }
 
 /// The error for a word that is not a known word.

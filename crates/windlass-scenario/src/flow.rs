@@ -449,9 +449,9 @@ impl Context<'_> {
                 vec![payload("packet", packet, UDP_HEADERS)]
             }
             (Traffic::Coap(Coap { size, response, token, options, security, .. }), _) => {
-                let record = security.map_or(0, |s| s.preset.record);
+                let record = security.map_or(0, |preset| preset.record);
                 let headers = |options| SimCoap::message_size(token, options, 1) - 1 + record;
-                let flight = security.and_then(|s| s.preset.flights.into_iter().max());
+                let flight = security.and_then(|preset| preset.flights.into_iter().max());
                 vec![
                     payload("size", size, headers(options)),
                     payload("response", response, headers(0)),

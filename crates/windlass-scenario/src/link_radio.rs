@@ -13,7 +13,6 @@ use crate::fields::{
 };
 use crate::model::{Coap, FlowSpec, RadioSpec, Traffic, Transport};
 use crate::network::Network;
-use crate::presets::Security;
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};
@@ -301,7 +300,7 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         }
         Traffic::Messages { every, size, phases: None, .. } => (size + TCP, seconds(every)),
         Traffic::Coap(coap) if coap.phases.is_none() => {
-            let record = coap.security.map_or(0, |security| security.preset.record);
+            let record = coap.security.map_or(0, |preset| preset.record);
             let size = SimCoap::message_size(coap.token, coap.options, coap.size) + record;
             (u64::from(size), seconds(coap.every))
         }
@@ -312,7 +311,7 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         seconds(class_a.airtime(size))
     };
     let flights: f64 = match flow.traffic {
-        Traffic::Coap(Coap { security: Some(Security { preset, each: true }), .. }) => {
+        Traffic::Coap(Coap { security: Some(preset), per_request: true, .. }) => {
             [0, 2].map(|i| air(u64::from(preset.flights[i]) + UDP)).iter().sum()
         }
         _ => 0.0,

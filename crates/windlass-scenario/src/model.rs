@@ -22,7 +22,7 @@ use crate::connections::ConnectionSpec;
 use crate::library::Library;
 use crate::units::QueueLimit;
 
-pub use traffic::{Coap, Law, Media, Read, Traffic, Transport};
+pub use traffic::{Coap, Media, Read, Traffic, Transport};
 
 /// One experiment: a network, its flows, and the data to record.
 ///

@@ -19,7 +19,7 @@ use crate::quote::quote;
 use crate::schema::Shape::{Either, Of, Whole, Words};
 use crate::schema::{Quantity, Shape, section};
 use crate::tree::Value;
-use crate::units::{Bytes, Window};
+use crate::units::{self, Bytes};
 
 section! {
     /// The keys of `[stack]` and `stack` that are not values of an endpoint.
@@ -72,7 +72,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     timestamps: Codec::flag(), "offer timestamps", "";
     sack: Codec::flag(), "offer SACK and report ranges", "";
     dsack: Codec::flag(), "report duplicate data (RFC 2883)", "";
-    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quote(Window(*window))), "initial congestion window", "";
+    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quote(units::Window(*window))), "initial congestion window", "";
     ack_limit: limit(), "maximum number of segments per acknowledgement that increase cwnd: a number, or `\"unlimited\"`", "";
     window_counting: Codec::word(&Counting::ALL), "unit of the algorithm's cwnd: `bytes` with a fraction, or whole `segments`, also for growth, reductions and recovery", "";
     growth_credit: Codec::word(&Credit::ALL), "data of an acknowledgement that increase cwnd: cumulatively `acked` data outside recovery, or all `delivered` data, also of the acknowledgement that ends recovery", "";

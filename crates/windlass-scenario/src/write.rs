@@ -9,15 +9,13 @@ use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
 use crate::model::{
-    Coap, FlowSpec, Home, Law, LinkSpec, Media, Read, ReceiveWindow, RecordSpec, Scenario,
-    SubflowSpec, TestbedSpec, Traffic, Transport,
+    FlowSpec, Home, LinkSpec, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec,
 };
-use crate::presets::Security;
 use crate::quote::{array, inline, quote};
-use crate::traffic::HANDSHAKES;
-use crate::units::{BitRate, Bytes, Duration};
+use crate::units::{Bytes, Duration};
 use crate::{
-    connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi,
+    connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, traffic,
+    wifi,
 };
 
 /// The lines of a growing document.
@@ -282,8 +280,8 @@ fn flow(
     if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
-    lines.raw("traffic", traffic(flow));
-    lines.raw("read", read(&flow.read));
+    lines.raw("traffic", traffic::written(&flow.traffic, &flow.on));
+    lines.raw("read", traffic::written_reading(&flow.read));
     // Left out at its default, so that it changes no older hash.
     for (key, text) in flow.connections.as_deref().map_or_else(Vec::new, connections::written) {
         lines.raw(key, text);
@@ -313,117 +311,6 @@ fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers)
     ];
     pairs.extend(settings(&subflow.controller, controllers));
     inline(&pairs)
-}
-
-fn traffic(flow: &FlowSpec) -> String {
-    match flow.traffic {
-        Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
-        Traffic::Bulk { bytes: Some(bytes) } => {
-            inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
-        }
-        Traffic::RequestResponse { request, response, requests, think } => inline(&[
-            ("kind", quote("request-response")),
-            ("request", quote(Bytes(request))),
-            ("response", quote(Bytes(response))),
-            ("requests", requests.to_string()),
-            ("think", quote(Duration(think))),
-        ]),
-        Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
-            let time = |time: Span| quote(Duration(time));
-            let mut pairs = vec![
-                ("kind", quote("messages")),
-                ("every", time(every)),
-                ("gaps", quote(word_of(&Law::ALL, &gaps))),
-                ("size", quote(Bytes(size))),
-                ("sizes", quote(word_of(&Law::ALL, &sizes))),
-            ];
-            if [gaps, sizes].contains(&Law::Pareto) {
-                pairs.push(("shape", (f64::from(shape) / 1000.0).to_string()));
-            }
-            if sizes != Law::Constant {
-                pairs.push(("most", quote(Bytes(most))));
-            }
-            pairs.extend(phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
-            pairs.extend(stop.map(|stop| ("stop", time(stop))));
-            pairs.extend(deadline.map(|after| ("deadline", time(after))));
-            inline(&pairs)
-        }
-        Traffic::Coap(spec) => inline(&coap(&spec)),
-        Traffic::Media(spec) => inline(&media(&spec)),
-        Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
-            let mut pairs = vec![
-                ("kind", quote("cbr")),
-                ("rate", quote(BitRate(rate_bps))),
-                ("packet", quote(Bytes(packet.into()))),
-                ("transport", quote(word_of(&Transport::ALL, &transport))),
-            ];
-            if spread > Span::ZERO {
-                pairs.push(("spread", quote(Duration(spread))));
-            }
-            pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
-            pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
-            if !flow.on.is_empty() {
-                let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
-                pairs.push(("on", array(&flow.on, interval)));
-            }
-            inline(&pairs)
-        }
-    }
-}
-
-fn coap(coap: &Coap) -> Vec<(&'static str, String)> {
-    let time = |time: Span| quote(Duration(time));
-    let size = |bytes: u32| quote(Bytes(bytes.into()));
-    let mut pairs = vec![
-        ("kind", quote("coap")),
-        ("every", time(coap.every)),
-        ("gaps", quote(word_of(&Law::ALL, &coap.gaps))),
-        ("size", size(coap.size)),
-        ("token", size(coap.token)),
-        ("options", size(coap.options)),
-        ("confirmable", coap.confirmable.to_string()),
-        ("nstart", coap.nstart.to_string()),
-        ("max_retransmit", coap.max_retransmit.to_string()),
-        ("rto", inline(&params::written_timer(&coap.timer))),
-    ];
-    if coap.gaps == Law::Pareto {
-        pairs.push(("shape", (f64::from(coap.shape) / 1000.0).to_string()));
-    }
-    if coap.response > 0 {
-        pairs.push(("response", size(coap.response)));
-    }
-    if let Some(Security { preset, each }) = coap.security {
-        pairs.push(("security", quote(preset.name)));
-        pairs.push(("handshake", quote(word_of(&HANDSHAKES, &each))));
-    }
-    pairs.extend(coap.phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
-    pairs.extend(coap.stop.map(|stop| ("stop", time(stop))));
-    pairs.extend(coap.deadline.map(|after| ("deadline", time(after))));
-    pairs
-}
-
-fn media(media: &Media) -> Vec<(&'static str, String)> {
-    let mut pairs = vec![
-        ("kind", quote("media")),
-        ("packet", quote(Bytes(media.packet.into()))),
-        ("min_rate", quote(BitRate(media.min_rate_bps))),
-        ("max_rate", quote(BitRate(media.max_rate_bps))),
-        ("ecn", media.ecn.to_string()),
-    ];
-    pairs.extend(media.stop.map(|stop| ("stop", quote(Duration(stop)))));
-    pairs
-}
-
-fn read(read: &Read) -> String {
-    match *read {
-        Read::Immediate => inline(&[("kind", quote("immediate"))]),
-        Read::Delayed { after } => {
-            inline(&[("kind", quote("delayed")), ("after", quote(Duration(after)))])
-        }
-        Read::Rate { rate_bps } => {
-            inline(&[("kind", quote("rate")), ("rate", quote(BitRate(rate_bps)))])
-        }
-    }
 }
 
 fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
