@@ -2,11 +2,13 @@
 
 use windlass_cc::Span;
 
-use crate::fields::{Field, Fields, boolean, choice, rate, size, size_u32, whole_u32, word_of};
+use crate::fields::{
+    Field, Fields, boolean, choice, quantity, rate, size, size_u32, whole_u32, word_of,
+};
 use crate::problem::Problem;
 use crate::quote::quote;
-use crate::schema::{Quantity, Shape};
-use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit};
+use crate::schema::{Quantity, Section, Shape};
+use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit, Watts};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
 
@@ -85,6 +87,18 @@ macro_rules! table {
 }
 
 pub(crate) use table;
+
+/// The value with the changes of a table.
+pub(crate) fn changed<T>(
+    field: &Field,
+    section: &Section,
+    mut value: T,
+    apply: fn(&mut T, &Fields) -> Result<(), Problem>,
+) -> Result<T, Problem> {
+    let what = format!("`{}`", field.key);
+    apply(&mut value, &Fields::open(field.node, &what, section.names)?)?;
+    Ok(value)
+}
 
 /// The pairs with these keys first.
 pub(crate) fn ordered(mut pairs: Pairs, first: &[&str]) -> Pairs {
@@ -184,6 +198,12 @@ impl Codec<u64> {
     /// A rate above zero, bits per second.
     pub(crate) fn rate() -> Codec<u64> {
         Codec::new(Shape::Of(Quantity::Rate), rate, |bps| quote(BitRate(*bps)))
+    }
+
+    /// A power, microwatts.
+    pub(crate) fn watts() -> Codec<u64> {
+        let read = |field: &Field| quantity(field).map(|Watts { uw }| uw);
+        Codec::new(Shape::Of(Quantity::Watts), read, |uw| quote(Watts { uw: *uw }))
     }
 
     pub(crate) fn size(min: u64, max: u64) -> Codec<u64> {

@@ -9,7 +9,7 @@ use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, changed, table};
 use crate::fields::{
     Field, Fields, countable_span, positive_span, probability, rate, rate_or_zero, span,
 };
@@ -70,12 +70,12 @@ const ACKS_DEFAULT: AckShaping =
 
 table!(JITTER, "jitter", apply_jitter, written_jitter, Jitter {
     distribution: Codec::word(&Distribution::ALL), "`uniform`: up to `by` shorter or longer than the delay. `normal`: around the delay with the standard deviation `by`, at most three standard deviations away. `exponential`: longer than the delay, by `by` on average", "`\"uniform\"`";
-    by: Codec::time(span), "size of the variation; `0s` for none", "required";
+    by: Codec::time(span).req("\"5ms\""), "size of the variation; `0s` for none", "required";
     overtaking: Codec::flag(), "whether a packet may arrive before a packet that was sent earlier; otherwise it waits for the earlier packet", "`false`";
 });
 
 table!(REORDER, "reorder", apply_reorder, written_reorder, Reorder {
-    share: Codec::share(probability), "share of the packets that are held back", "required";
+    share: Codec::share(probability).req("\"1%\""), "share of the packets that are held back", "required";
     packets: Codec::whole(1, MAX_COUNT), "number of later packets that overtake a held packet, 1 to 10000 (its reordering extent, RFC 4737)", "`3`";
     within: Codec::time(countable_span), "maximum time for which a packet is held back", "`\"100ms\"`";
 });
@@ -331,23 +331,15 @@ fn check_jitter(fields: &Fields, delay: Span, course: &Course) -> Result<(), Pro
 
 /// A time, or a table.
 fn jitter(field: &Field) -> Result<Option<Jitter>, Problem> {
-    let mut jitter = JITTER_DEFAULT;
-    match field.node.value {
-        Value::Table(_) => {
-            let fields = Fields::open(field.node, "`jitter`", JITTER.names)?;
-            fields.req("by", "\"5ms\"", |_| Ok(()))?;
-            apply_jitter(&mut jitter, &fields)?;
-        }
-        _ => jitter.by = span(field)?,
-    }
+    let jitter = match field.node.value {
+        Value::Table(_) => changed(field, &JITTER, JITTER_DEFAULT, apply_jitter)?,
+        _ => Jitter { by: span(field)?, ..JITTER_DEFAULT },
+    };
     Ok((jitter.by > Span::ZERO).then_some(jitter))
 }
 
 fn reorder(field: &Field) -> Result<Option<Reorder>, Problem> {
-    let fields = Fields::open(field.node, "`reorder`", REORDER.names)?;
-    fields.req("share", "\"1%\"", |_| Ok(()))?;
-    let mut reorder = REORDER_DEFAULT;
-    apply_reorder(&mut reorder, &fields)?;
+    let reorder = changed(field, &REORDER, REORDER_DEFAULT, apply_reorder)?;
     Ok((reorder.share > 0.0).then_some(reorder))
 }
 
@@ -356,9 +348,7 @@ fn acks(field: &Field) -> Result<Option<AckShaping>, Problem> {
     if matches!(&field.node.value, Value::Text(word) if word.eq_ignore_ascii_case("none")) {
         return Ok(None);
     }
-    let mut acks = ACKS_DEFAULT;
-    apply_acks(&mut acks, &Fields::open(field.node, "`acks`", ACKS.names)?)?;
-    Ok(Some(acks))
+    changed(field, &ACKS, ACKS_DEFAULT, apply_acks).map(Some)
 }
 
 /// A rate as TOML text.

@@ -7,7 +7,7 @@ use windlass_sim::link_radio::{
 };
 use windlass_sim::routing::link_of;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, changed, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
@@ -17,7 +17,7 @@ use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};
 use crate::tree::Value;
-use crate::units::{BitRate, Bytes, Duration, Joules, Probability, Watts};
+use crate::units::{BitRate, Bytes, Duration, Joules, Probability};
 use crate::ways::Hop;
 
 section! {
@@ -28,16 +28,14 @@ section! {
     battery Of(Energy), "energy in the battery of the device, such as `20kJ` or `5Wh`; results extrapolate its life. The radio continues if it is empty", "no battery";
 }
 
-section! {
-    /// Power that a radio of a link draws.
-    POWER, "radio_power":
-    transmit Of(Watts), "while it sends a frame", "the preset's";
-    receive Of(Watts), "while a frame for it arrives", "the preset's";
-    connect Of(Watts), "while it sets up a connection", "the preset's";
-    listen Of(Watts), "while its receiver is on and no frame arrives", "the preset's";
-    idle Of(Watts), "while its receiver is off between two paging occasions or DRX cycles", "the preset's";
-    sleep Of(Watts), "in power saving mode; for LoRaWAN, outside frames and receive windows", "the preset's";
-}
+table!(POWER, "radio_power", apply_power, written_power, Power {
+    transmit_uw as transmit: Codec::watts(), "while it sends a frame", "the preset's";
+    receive_uw as receive: Codec::watts(), "while a frame for it arrives", "the preset's";
+    connect_uw as connect: Codec::watts(), "while it sets up a connection", "the preset's";
+    listen_uw as listen: Codec::watts(), "while its receiver is on and no frame arrives", "the preset's";
+    idle_uw as idle: Codec::watts(), "while its receiver is off between two paging occasions or DRX cycles", "the preset's";
+    sleep_uw as sleep: Codec::watts(), "in power saving mode; for LoRaWAN, outside frames and receive windows", "the preset's";
+});
 
 table!(CELLULAR, "cellular", apply_cellular, written_cellular, Cellular {
     promotion: Codec::time(countable_span), "time from the first packet to the connection (random access and set-up)", "the preset's";
@@ -145,7 +143,8 @@ pub(super) fn read(field: &Field) -> Result<Read, Problem> {
 /// Replaces values of a preset by the values of a table.
 fn change(radio: &mut LinkRadio, fields: &Fields) -> Result<(), Problem> {
     radio.device = fields.or("device", choice(&[("first", 0), ("second", 1)]), radio.device)?;
-    radio.power = fields.or("power", |field| power(field, radio.power), radio.power)?;
+    radio.power =
+        fields.or("power", |f| changed(f, &POWER, radio.power, apply_power), radio.power)?;
     radio.battery_uj = fields.opt("battery", battery)?;
     match &mut radio.access {
         Access::Cellular(cellular) => apply_cellular(cellular, fields),
@@ -158,19 +157,6 @@ fn battery(field: &Field) -> Result<u64, Problem> {
         Joules { uj: 0 } => Err(field.error("must hold something, for example `20kJ`")),
         Joules { uj } => Ok(uj),
     }
-}
-
-fn power(field: &Field, usual: Power) -> Result<Power, Problem> {
-    let fields = Fields::open(field.node, "`power`", POWER.names)?;
-    let watts = |key, usual| fields.or(key, |field| quantity(field).map(|Watts { uw }| uw), usual);
-    Ok(Power {
-        transmit_uw: watts("transmit", usual.transmit_uw)?,
-        receive_uw: watts("receive", usual.receive_uw)?,
-        connect_uw: watts("connect", usual.connect_uw)?,
-        listen_uw: watts("listen", usual.listen_uw)?,
-        idle_uw: watts("idle", usual.idle_uw)?,
-        sleep_uw: watts("sleep", usual.sleep_uw)?,
-    })
 }
 
 /// The keys of a named radio and of its link, as a scenario would spell them.
@@ -189,20 +175,10 @@ pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 
 pub(super) fn written(spec: &RadioSpec) -> Vec<(&'static str, String)> {
     let RadioSpec { preset, radio } = spec;
     let LinkRadio { device, access, power, battery_uj, off: _ } = radio;
-    let Power { transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw } = *power;
-    let watts = |uw| quote(Watts { uw });
-    let power = [
-        ("transmit", watts(transmit_uw)),
-        ("receive", watts(receive_uw)),
-        ("connect", watts(connect_uw)),
-        ("listen", watts(listen_uw)),
-        ("idle", watts(idle_uw)),
-        ("sleep", watts(sleep_uw)),
-    ];
     let mut pairs = vec![
         ("preset", quote(preset)),
         ("device", quote(["first", "second"][*device])),
-        ("power", inline(&power)),
+        ("power", inline(&written_power(power))),
     ];
     pairs.extend(battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
     pairs.extend(match access {

@@ -11,14 +11,16 @@ use super::routing::{Routing, off, routing};
 use super::scheduling;
 use super::sleep::{self, CELL_SLEEP, CellSleep};
 use super::used::{self, AGGREGATION, BEACONS, MINSTREL};
+use crate::codec::{Codec, table};
 use crate::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
 use crate::loss::{self, FRAME_LOSS};
 use crate::problem::{Place, Problem};
-use crate::schema::{Kinds, section};
+use crate::quote::{inline, quote};
+use crate::schema::{Kinds, Quantity, Shape, section};
 use crate::tree::Value;
-use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
+use crate::units::{Decibels, Distance, Joules, Power, QueueLimit};
 use crate::wifi::routing::ROUTING;
 use crate::wifi::scheduling::SCHEDULING;
 
@@ -56,29 +58,23 @@ section! {
     scheduling Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]), "choice of the next packet of a station: `fifo`, `pf`, `fpf`, or a table", "`\"fifo\"`";
 }
 
-section! {
-    /// Power drawn by a radio, if no preset is used.
-    CONSUMPTION, "consumption":
-    transmit Of(Watts), "power drawn while it transmits, such as `1350mW`", "required";
-    receive Of(Watts), "power drawn while it receives", "required";
-    listen Of(Watts), "power drawn while the channel is busy with anything else", "`receive`";
-    idle Of(Watts), "power drawn while nothing is on the air", "required";
-    sleep Of(Watts), "power drawn while it sleeps", "`\"0mW\"`";
-}
+table!(CONSUMPTION, "consumption", read_consumption, written_consumption, builds Consumption {
+    transmit_uw as transmit: Codec::watts().req("\"1350mW\""), "power drawn while it transmits, such as `1350mW`", "required";
+    receive_uw as receive: Codec::watts().req("\"900mW\""), "power drawn while it receives", "required";
+    listen_uw as listen: Codec::watts().or(0), "power drawn while the channel is busy with anything else", "`receive`";
+    idle_uw as idle: Codec::watts().req("\"740mW\""), "power drawn while nothing is on the air", "required";
+    sleep_uw as sleep: Codec::watts().or(0).unless(0), "power drawn while it sleeps", "`\"0mW\"`";
+});
 
-section! {
-    /// Path loss by a power of the distance.
-    LOG_DISTANCE, "log-distance":
-    exponent Number, "path-loss exponent, 0.1 to 20", "`3`";
-    reference Of(Decibels), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
-}
+table!(LOG_DISTANCE, "log-distance", read_log_distance, written_log_distance, builds PathLoss::LogDistance {
+    exponent: Codec::number(exponent).or(3.0), "path-loss exponent, 0.1 to 20", "`3`";
+    reference_loss_db as reference: reference().or(0.0), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
+});
 
-section! {
-    /// All stations within a distance receive, and no others.
-    DISC, "disc":
-    receive Of(Distance), "maximum distance at which frames are received", "required";
-    sense Of(Distance), "maximum distance at which frames are sensed", "`receive`";
-}
+table!(DISC, "disc", read_disc, written_disc, builds PathLoss::Disc {
+    receive_mm as receive: reach().req("\"250m\""), "maximum distance at which frames are received", "required";
+    sense_mm as sense: reach().or(0), "maximum distance at which frames are sensed", "`receive`";
+});
 
 /// Decrease of power with distance.
 pub(crate) static PATH_LOSS: Kinds = Kinds {
@@ -231,17 +227,20 @@ fn consumption(field: &Field) -> Result<Consumption, Problem> {
     if let Value::Text(_) = &field.node.value {
         return choice(&Consumption::ALL)(field);
     }
-    let fields = Fields::any(field.node, "`consumption`")?;
-    fields.allow(CONSUMPTION.names)?;
-    let watts = |field: &Field| quantity(field).map(|Watts { uw }| uw);
-    let receive_uw = fields.req("receive", "\"900mW\"", watts)?;
-    Ok(Consumption {
-        transmit_uw: fields.req("transmit", "\"1350mW\"", watts)?,
-        receive_uw,
-        listen_uw: fields.or("listen", watts, receive_uw)?,
-        idle_uw: fields.req("idle", "\"740mW\"", watts)?,
-        sleep_uw: fields.or("sleep", watts, 0)?,
-    })
+    let fields = Fields::open(field.node, "`consumption`", CONSUMPTION.names)?;
+    let mut consumption = read_consumption(&fields)?;
+    if fields.field("listen").is_none() {
+        consumption.listen_uw = consumption.receive_uw;
+    }
+    Ok(consumption)
+}
+
+/// As TOML text.
+pub(super) fn consumed(consumption: &Consumption) -> String {
+    match Consumption::ALL.iter().find(|(_, known)| known == consumption) {
+        Some((name, _)) => quote(name),
+        None => inline(&written_consumption(consumption)),
+    }
 }
 
 /// A distance within the range of the simulator.
@@ -323,27 +322,45 @@ const EXPONENT_RANGE: (f64, f64) = (0.1, 20.0);
 
 fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
     let fields = Fields::any(field.node, "`path_loss`")?;
-    Ok(match fields.kind(&PATH_LOSS, "\"log-distance\"")? {
-        "log-distance" => PathLoss::LogDistance {
-            exponent: fields.or("exponent", exponent, 3.0)?,
-            reference_loss_db: fields.or("reference", loss_db, phy.reference_loss_db())?,
-        },
+    let mut path_loss = match fields.kind(&PATH_LOSS, "\"log-distance\"")? {
+        "log-distance" => read_log_distance(&fields)?,
         "friis" => PathLoss::Friis,
-        "disc" => {
-            let receive = fields.req("receive", "\"250m\"", radius)?;
-            let sense = |field: &Field| match radius(field)? {
-                mm if mm < receive => {
-                    let least = Distance { mm: receive };
-                    Err(field.error(format!("what is received is sensed too: at least `{least}`")))
-                }
-                mm => Ok(mm),
-            };
-            let sense = fields.or("sense", sense, receive)?;
-            // Neither is negative.
-            PathLoss::Disc { receive_mm: receive as u64, sense_mm: sense as u64 }
-        }
+        "disc" => read_disc(&fields)?,
         fall => unreachable!("`{fall}` is declared and not read"),
-    })
+    };
+    match (&mut path_loss, fields.field("reference"), fields.field("sense")) {
+        (PathLoss::LogDistance { reference_loss_db, .. }, None, _) => {
+            *reference_loss_db = phy.reference_loss_db()
+        }
+        (PathLoss::Disc { receive_mm, sense_mm }, _, None) => *sense_mm = *receive_mm,
+        (PathLoss::Disc { receive_mm, sense_mm }, _, Some(field)) if *sense_mm < *receive_mm => {
+            let least = Distance { mm: *receive_mm as i64 };
+            return Err(field.error(format!("what is received is sensed too: at least `{least}`")));
+        }
+        _ => {}
+    }
+    Ok(path_loss)
+}
+
+/// As TOML text.
+pub(super) fn written_path_loss(path_loss: &PathLoss) -> String {
+    let (model, mut pairs) = match path_loss {
+        PathLoss::LogDistance { .. } => ("log-distance", written_log_distance(path_loss)),
+        PathLoss::Friis => ("friis", Vec::new()),
+        PathLoss::Disc { .. } => ("disc", written_disc(path_loss)),
+    };
+    pairs.insert(0, ("model", quote(model)));
+    inline(&pairs)
+}
+
+/// A distance within the range of the simulator, so that the casts are exact.
+fn reach() -> Codec<u64> {
+    let write = |mm: &u64| quote(Distance { mm: *mm as i64 });
+    Codec::new(Shape::Of(Quantity::Distance), |field| radius(field).map(|mm| mm as u64), write)
+}
+
+fn reference() -> Codec<f64> {
+    Codec::new(Shape::Of(Quantity::Decibels), loss_db, |db| quote(Decibels(*db)))
 }
 
 fn exponent(field: &Field) -> Result<f64, Problem> {

@@ -4,18 +4,17 @@ use windlass_sim::radio::Scheduling;
 use windlass_sim::radio::scheduling::fitness::Reading;
 use windlass_sim::radio::scheduling::{Rule, Users};
 
-use crate::fields::{Field, Fields, choice, whole_u32, word_of};
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, choice, word_of};
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, section};
 use crate::tree::Value;
 
-section! {
-    /// Keys of the schedulers that compare rates.
-    FAIR, "fair":
-    window Whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
-    users words(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
-}
+table!(FAIR, "fair", apply, written_fair, Scheduling {
+    window: Codec::whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
+    users: Codec::word(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
+} rule);
 
 section! {
     /// Keys of the scheduler that compares fitness.
@@ -30,9 +29,6 @@ pub(crate) static SCHEDULING: Kinds = Kinds {
     usual: None,
     kinds: &[("fifo", &[]), ("pf", &[&FAIR]), ("fpf", &[&FAIR, &FITNESS])],
 };
-
-/// Maximum number of slots to average over.
-const MOST_SLOTS: u32 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Word {
@@ -57,11 +53,9 @@ pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
         Word::Fpf => fields.allow(&SCHEDULING.names("fpf"))?,
     }
     let reading = fields.or("reading", choice(&Reading::ALL), Reading::default())?;
-    Ok(Scheduling {
-        rule: rule(word, reading),
-        window: fields.or("window", whole_u32(2, MOST_SLOTS), usual.window)?,
-        users: fields.or("users", choice(&Users::ALL), usual.users)?,
-    })
+    let mut scheduling = Scheduling { rule: rule(word, reading), ..usual };
+    apply(&mut scheduling, &fields)?;
+    Ok(scheduling)
 }
 
 fn rule(word: Word, reading: Reading) -> Rule {
@@ -79,11 +73,8 @@ pub(super) fn written(s: &Scheduling) -> String {
         Rule::Pf => Word::Pf,
         Rule::Fpf(_) => Word::Fpf,
     };
-    let mut pairs = vec![
-        ("rule", quote(word_of(&WORDS, &word))),
-        ("window", s.window.to_string()),
-        ("users", quote(word_of(&Users::ALL, &s.users))),
-    ];
+    let mut pairs = vec![("rule", quote(word_of(&WORDS, &word)))];
+    pairs.extend(written_fair(s));
     if let Rule::Fpf(reading) = s.rule {
         pairs.push(("reading", quote(word_of(&Reading::ALL, &reading))));
     }

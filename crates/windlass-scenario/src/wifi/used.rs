@@ -4,14 +4,12 @@ use windlass_sim::radio::aggregation::{MAX_BYTES, WINDOW};
 use windlass_sim::radio::beacons::{MAX_NETWORKS, SIZES};
 use windlass_sim::radio::{Aggregation, Beacons, LateCapture, Minstrel, RadioConfig};
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{Field, Fields, choice, probability, span, word_of};
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
 use crate::schema::{Section, Shape};
 use crate::tree::Value;
-
-type Pairs = Vec<(&'static str, String)>;
 
 table!(MINSTREL, "rate_adaptation", apply_minstrel, minstrel_pairs, Minstrel {
     interval: Codec::time(span), "time between updates of the averages, `1ms` to `60s`", "`\"100ms\"`";
@@ -39,32 +37,28 @@ pub(super) fn word_or(word: &'static str, section: &'static Section) -> Shape {
 fn of<T: Copy + Default + 'static>(
     field: &Field,
     word: &'static str,
-    names: &[&'static str],
+    section: &Section,
     apply: fn(&mut T, &Fields) -> Result<(), Problem>,
 ) -> Result<Option<T>, Problem> {
     if let Value::Text(_) = field.node.value {
         return Ok(choice(&[("none", false), (word, true)])(field)?.then(T::default));
     }
-    let what = format!("`{}`", field.key);
-    let fields = Fields::open(field.node, &what, names)?;
-    let mut config = T::default();
-    apply(&mut config, &fields)?;
-    Ok(Some(config))
+    changed(field, section, T::default(), apply).map(Some)
 }
 
 /// Reads these keys of a cell.
 pub(super) fn read(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
-    let minstrel = |f: &Field| of(f, "minstrel", MINSTREL.names, apply_minstrel);
+    let minstrel = |f: &Field| of(f, "minstrel", &MINSTREL, apply_minstrel);
     radio.rate_adaptation = fields.or("rate_adaptation", minstrel, None)?;
     let check = |key, checked: Result<(), String>| match (checked, fields.field(key)) {
         (Err(message), Some(field)) => Err(field.error(message)),
         _ => Ok(()),
     };
     check("rate_adaptation", radio.check_rate_adaptation())?;
-    let aggregation = |f: &Field| of(f, "a-mpdu", AGGREGATION.names, apply_aggregation);
+    let aggregation = |f: &Field| of(f, "a-mpdu", &AGGREGATION, apply_aggregation);
     radio.aggregation = fields.or("aggregation", aggregation, None)?;
     check("aggregation", radio.check_aggregation())?;
-    let beacons = |f: &Field| of(f, "usual", BEACONS.names, apply_beacons);
+    let beacons = |f: &Field| of(f, "usual", &BEACONS, apply_beacons);
     radio.beacons = fields.or("beacons", beacons, None)?;
     check("beacons", radio.check_beacons())?;
     radio.late_capture =

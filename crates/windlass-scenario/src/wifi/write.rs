@@ -1,16 +1,14 @@
 //! Writes a cell with every default filled in.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{
-    Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
-};
+use windlass_sim::radio::{FrameErrors, Hops, Phy, RtsThreshold, StationConfig};
 
-use super::{lowpan, routing, scheduling, sleep, used};
+use super::{air, lowpan, routing, scheduling, sleep, used};
 use crate::fields::word_of;
 use crate::loss;
 use crate::model::WifiSpec;
 use crate::quote::{array, inline, quote};
-use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
+use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power};
 
 /// The keys of a cell and their TOML text.
 pub(in super::super) fn written(
@@ -39,7 +37,7 @@ pub(in super::super) fn written(
     }
     pairs.extend([
         ("power", dbm(radio.tx_power_dbm)),
-        ("path_loss", path_loss(radio.path_loss)),
+        ("path_loss", air::written_path_loss(&radio.path_loss)),
         ("carrier_sense", dbm(radio.carrier_sense_dbm)),
         ("sensitivity", dbm(radio.sensitivity_dbm)),
         ("noise_figure", quote(Decibels(radio.noise_figure_db))),
@@ -59,7 +57,7 @@ pub(in super::super) fn written(
         pairs.push(("off", routing::written_off(radio, nodes)));
     }
     if let Some(c) = &radio.consumption {
-        pairs.push(("consumption", consumption(c)));
+        pairs.push(("consumption", air::consumed(c)));
     }
     let names =
         |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
@@ -106,24 +104,9 @@ fn station(station: &StationConfig, nodes: &[String]) -> String {
         ("queue", quote(queue)),
     ];
     pairs.extend(station.battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
-    pairs.extend(station.sleep.as_ref().map(|polling| ("sleep", sleep::written(polling))));
-    inline(&pairs)
-}
-
-fn consumption(c: &Consumption) -> String {
-    if let Some((name, _)) = Consumption::ALL.iter().find(|(_, known)| known == c) {
-        return quote(name);
-    }
-    let watts = |uw| quote(Watts { uw });
-    let mut pairs = vec![
-        ("transmit", watts(c.transmit_uw)),
-        ("receive", watts(c.receive_uw)),
-        ("listen", watts(c.listen_uw)),
-        ("idle", watts(c.idle_uw)),
-    ];
-    if c.sleep_uw > 0 {
-        pairs.push(("sleep", watts(c.sleep_uw)));
-    }
+    pairs.extend(
+        station.sleep.as_ref().map(|polling| ("sleep", inline(&sleep::written_polling(polling)))),
+    );
     inline(&pairs)
 }
 
@@ -132,25 +115,5 @@ fn rts(rts: RtsThreshold) -> String {
         RtsThreshold::Never => "never".to_owned(),
         RtsThreshold::Always => "always".to_owned(),
         RtsThreshold::Above(bytes) => Bytes(bytes.into()).to_string(),
-    }
-}
-
-fn path_loss(path_loss: PathLoss) -> String {
-    match path_loss {
-        PathLoss::LogDistance { exponent, reference_loss_db } => inline(&[
-            ("model", quote("log-distance")),
-            ("exponent", exponent.to_string()),
-            ("reference", quote(Decibels(reference_loss_db))),
-        ]),
-        PathLoss::Friis => inline(&[("model", quote("friis"))]),
-        PathLoss::Disc { receive_mm, sense_mm } => {
-            // The reader limits both to 1000 km.
-            let metres = |mm: u64| quote(Distance { mm: mm as i64 });
-            inline(&[
-                ("model", quote("disc")),
-                ("receive", metres(receive_mm)),
-                ("sense", metres(sense_mm)),
-            ])
-        }
     }
 }
