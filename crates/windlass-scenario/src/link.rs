@@ -10,6 +10,7 @@ use crate::fields::{
 };
 use crate::link_radio;
 use crate::loss::{LOSS, Losses, losses};
+use crate::model::{DirectionSpec, LinkSpec};
 use crate::network::{Line, MAX_PAIRS, Network};
 use crate::problem::Problem;
 use crate::queue::queues;
@@ -17,7 +18,7 @@ use crate::quick_start::{self, QUICK_START};
 use crate::schema::section;
 use crate::tree::Node;
 
-pub(super) const DEFAULT_MTU: u32 = 1_500;
+const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
 
@@ -118,18 +119,27 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
     for (course, (bursts, steps)) in course.iter_mut().zip(bursts.into_iter().zip(steps)) {
         (course.bursts, course.loss) = (bursts, steps);
     }
-    Ok(Line {
-        forward,
+    let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
+    let (radio, place) = radio.map(|radio| (Box::new(radio.spec), radio.place)).unzip();
+    let spec = LinkSpec {
+        name: String::new(),
+        a: 0,
+        b: 0,
+        rate_bps,
+        delay,
+        queue,
+        discipline,
         back,
-        course,
+        course: course.into(),
         mtu,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
-        loss: models,
+        loss: models.into(),
         down: fields.or("down", outages, Vec::new())?,
         quick_start: fields.or("quick_start", quick_start::read, None)?,
-        radio: radio.map(|radio| (Box::new(radio.spec), radio.place)),
-    })
+        radio,
+    };
+    Ok((spec, place))
 }
 
 /// Pairs of times, ascending.

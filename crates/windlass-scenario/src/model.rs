@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::Series;
 use windlass_sim::both_ways::BothWays;
+use windlass_sim::config::LinkDirection;
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::link_radio::LinkRadio;
@@ -155,17 +156,7 @@ pub struct RadioSpec {
 }
 
 /// Rate, delay and queue of one direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DirectionSpec {
-    /// Rate in bits per second, more than zero: the mean of a trace, or the first of several steps.
-    pub rate_bps: u64,
-    /// Propagation delay; the first delay, if it changes.
-    pub delay: Span,
-    /// Queue limit.
-    pub queue: QueueLimit,
-    /// Queue discipline.
-    pub discipline: Discipline<QueueLimit>,
-}
+pub type DirectionSpec = LinkDirection<QueueLimit, QueueLimit>;
 
 impl LinkSpec {
     /// The forward direction for 0, the backward direction for 1.

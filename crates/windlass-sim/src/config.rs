@@ -12,7 +12,7 @@ use crate::course::Course;
 use crate::link::{Framing, QueueLimit};
 use crate::link_radio::LinkRadio;
 use crate::loss::LossModel;
-use crate::queue::Discipline;
+use crate::queue::{Discipline, Level};
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
@@ -73,18 +73,18 @@ pub struct LinkConfig {
     pub radio: Option<Box<LinkRadio>>,
 }
 
-/// Values of one direction of a link.
+/// Values of one direction of a link. `Q` and `L` are the types of queue limits and of thresholds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinkDirection {
+pub struct LinkDirection<Q = QueueLimit, L = Level> {
     /// Bits per second. If the rate of the link varies, this is its representative rate, from which
     /// a length in bandwidth-delay products is computed.
     pub rate_bps: u64,
     /// Propagation delay; the initial delay if it varies.
     pub delay: Span,
     /// Limit of the queue.
-    pub queue: QueueLimit,
+    pub queue: Q,
     /// Queue discipline.
-    pub discipline: Discipline,
+    pub discipline: Discipline<L>,
 }
 
 impl LinkConfig {
