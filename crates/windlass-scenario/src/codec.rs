@@ -6,11 +6,14 @@ use crate::fields::{
     Field, Fields, boolean, choice, quantity, rate, size, size_u32, whole_u32, word_of,
 };
 use crate::problem::Problem;
-use crate::quote::quote;
+use crate::quote::{inline, quote};
 use crate::schema::{Quantity, Section, Shape};
+use crate::tree::Value;
 use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit, Watts};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
+/// Returns TOML text; `None` if the key is left out.
+type Writer<T> = Box<dyn Fn(&T) -> Option<String>>;
 
 /// Keys and their TOML text.
 pub(crate) type Pairs = Vec<(&'static str, String)>;
@@ -19,8 +22,7 @@ pub(crate) type Pairs = Vec<(&'static str, String)>;
 pub(crate) struct Codec<T> {
     pub(crate) shape: Shape,
     read: Reader<T>,
-    /// As TOML text; `None` if the key is left out.
-    write: Box<dyn Fn(&T) -> Option<String>>,
+    write: Writer<T>,
     absent: Absent<T>,
 }
 
@@ -34,30 +36,33 @@ enum Absent<T> {
 }
 
 /// Generates a section, its reader and its writer from one list of keys. If a field of the struct is missing
-/// here, the code does not compile. Fields under `by_hand` are listed only for this check.
+/// here, the code does not compile. Fields after the keys are listed only for this check.
 ///
 /// The reader changes a struct, or `builds` a struct or a variant. `as` gives the key another name than the field. A
 /// key with a form in brackets belongs to the section only.
 macro_rules! table {
     ($section:ident, $name:literal, $apply:ident, $written:ident, $struct:ident {
-        $($field:ident $(as $key:ident)?: $codec:expr, $meaning:literal, $default:literal;)*
-    } $($by_hand:ident)?) => {
-        $crate::schema::section! { $section, $name: $($field $(as $key)? $codec.shape, $meaning, $default;)* }
+        $($field:ident $([$shape:expr])? $($(as $key:ident)?: $codec:expr)?, $meaning:literal, $default:literal;)*
+    } $($by_hand:tt)*) => {
+        $crate::schema::section! {
+            $section, $name: $($field $($shape)? $($(as $key)? $codec.shape)?, $meaning, $default;)*
+        }
 
-        fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
-            $(if let Some(value) = $codec.value(fields, $crate::schema::key!($field $($key)?))? {
+        pub(crate) fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
+            $($(if let Some(value) = $codec.value(fields, $crate::schema::key!($field $($key)?))? {
                 config.$field = value;
-            })*
+            })?)*
             Ok(())
         }
 
         /// Every field as key and TOML text.
         pub(crate) fn $written(config: &$struct) -> $crate::codec::Pairs {
-            let $struct { $($field: _,)* $($by_hand: _)? } = config;
-            let pairs = [$($codec.pair($crate::schema::key!($field $($key)?), &config.$field)),*];
+            let $struct { $($($field: table!(@any $codec),)?)* $($by_hand)* } = config;
+            let pairs = [$($($codec.pair($crate::schema::key!($field $($key)?), &config.$field),)?)*];
             pairs.into_iter().flatten().collect()
         }
     };
+    (@any $codec:expr) => { _ };
     ($section:ident, $name:literal, $read:ident, $written:ident, builds $type:ident $(:: $variant:ident)? {
         $($field:ident $([$shape:expr])? $($(as $key:ident)?: $codec:expr)?, $meaning:literal, $default:literal;)*
     }) => {
@@ -100,9 +105,10 @@ pub(crate) fn changed<T>(
     Ok(value)
 }
 
-/// The pairs with these keys first.
-pub(crate) fn ordered(mut pairs: Pairs, first: &[&str]) -> Pairs {
-    pairs.sort_by_key(|(key, _)| first.iter().position(|k| k == key).unwrap_or(first.len()));
+/// The pairs with these keys first, which have spaces between them.
+pub(crate) fn ordered(mut pairs: Pairs, first: &str) -> Pairs {
+    let place = |key: &str| first.split(' ').position(|known| known == key);
+    pairs.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
     pairs
 }
 
@@ -174,6 +180,25 @@ impl<T: Copy + PartialEq + 'static> Codec<T> {
     pub(crate) fn word(all: &'static [(&'static str, T)]) -> Codec<T> {
         let words = Shape::Words(all.iter().map(|(word, _)| *word).collect());
         Codec::new(words, choice(all), |value| quote(word_of(all, value)))
+    }
+}
+
+impl<T: Copy + Default + 'static> Codec<Option<T>> {
+    /// `none`, a word for the usual settings, or a table that changes them.
+    pub(crate) fn settings(
+        word: &'static str,
+        section: &'static Section,
+        apply: fn(&mut T, &Fields) -> Result<(), Problem>,
+        written: fn(&T) -> Pairs,
+    ) -> Codec<Option<T>> {
+        let words = [("none", false), (word, true)];
+        let read = move |field: &Field| match field.node.value {
+            Value::Text(_) => Ok(choice(&words)(field)?.then(T::default)),
+            _ => changed(field, section, T::default(), apply).map(Some),
+        };
+        let shape = Shape::Either(vec![Shape::Words(vec!["none", word]), Shape::Table(section)]);
+        let write = Box::new(move |value: &Option<T>| Some(inline(&written(value.as_ref()?))));
+        Codec { shape, read: Box::new(read), write, absent: Absent::Kept }
     }
 }
 

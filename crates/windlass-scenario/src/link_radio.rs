@@ -61,7 +61,7 @@ table!(CLASS_A, "class-a", apply_class_a, written_class_a, ClassA {
     rx2_duty_cycle: duty(), "share of the time for which the gateway may send in the second window", "`0.1`";
     window_symbols: Codec::whole(1, 1000), "symbols for which the receiver is on in a window without a frame, 1 to 1000", "`8`";
     compressed: Codec::size_u32(0, 1000), "bytes that header compression (SCHC) removes from each packet, `0B` to `1000B`", "`\"28B\"`, the headers of IPv4 and UDP";
-} spreading_factor);
+} spreading_factor: _);
 
 /// The radios of links.
 pub(crate) static LINK_RADIO: Kinds = Kinds {

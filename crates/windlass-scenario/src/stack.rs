@@ -108,7 +108,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     spared_syns: Codec::whole(0, 1_000), "retransmissions of a SYN, or of its answer, that do not reduce the initial cwnd; after more it is one segment", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
-} rto);
+} rto: _);
 
 /// `true`, `false` or a word for accurate ECN.
 fn ecn_feedback() -> Codec<EcnFeedback> {

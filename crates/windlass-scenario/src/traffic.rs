@@ -177,22 +177,8 @@ pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Proble
 /// The traffic and its sending intervals as TOML text.
 pub(super) fn written(traffic: &Traffic, on: &[[Span; 2]]) -> String {
     /// The keys that precede the others, in any traffic that has them.
-    const FIRST: [&str; 14] = [
-        "rate",
-        "packet",
-        "transport",
-        "spread",
-        "every",
-        "gaps",
-        "size",
-        "sizes",
-        "token",
-        "options",
-        "confirmable",
-        "nstart",
-        "max_retransmit",
-        "rto",
-    ];
+    const FIRST: &str = "rate packet transport spread every gaps size sizes token options confirmable nstart \
+        max_retransmit rto";
     let (kind, pairs, useless) = match traffic {
         Traffic::Bulk { .. } => ("bulk", written_bulk(traffic), [""; 2]),
         Traffic::RequestResponse { .. } => ("request-response", written_requests(traffic), [""; 2]),
@@ -209,7 +195,7 @@ pub(super) fn written(traffic: &Traffic, on: &[[Span; 2]]) -> String {
         }
         Traffic::Media(media) => ("media", written_media(media), [""; 2]),
     };
-    let mut pairs = ordered(pairs, &FIRST);
+    let mut pairs = ordered(pairs, FIRST);
     pairs.insert(0, ("kind", quote(kind)));
     pairs.retain(|(key, _)| !useless.contains(key));
     if !on.is_empty() {

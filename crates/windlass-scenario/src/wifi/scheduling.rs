@@ -8,13 +8,13 @@ use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, choice, word_of};
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
-use crate::schema::{Kinds, section};
+use crate::schema::{Kinds, section, shape};
 use crate::tree::Value;
 
 table!(FAIR, "fair", apply, written_fair, Scheduling {
     window: Codec::whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
     users: Codec::word(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
-} rule);
+} rule: _);
 
 section! {
     /// Keys of the scheduler that compares fitness.
@@ -40,7 +40,12 @@ enum Word {
 const WORDS: [(&str, Word); 3] = [("fifo", Word::Fifo), ("pf", Word::Pf), ("fpf", Word::Fpf)];
 
 /// A rule's name, or a table with its `rule` and the keys of the rule.
-pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
+pub(super) fn codec() -> Codec<Scheduling> {
+    let shape = shape!(Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]));
+    Codec::new(shape, read, written)
+}
+
+fn read(field: &Field) -> Result<Scheduling, Problem> {
     let usual = Scheduling::default();
     if !matches!(field.node.value, Value::Table(_)) {
         return Ok(Scheduling { rule: rule(choice(&WORDS)(field)?, Reading::default()), ..usual });
@@ -66,8 +71,7 @@ fn rule(word: Word, reading: Reading) -> Rule {
     }
 }
 
-/// As TOML text.
-pub(super) fn written(s: &Scheduling) -> String {
+fn written(s: &Scheduling) -> String {
     let word = match s.rule {
         Rule::Fifo => return quote("fifo"),
         Rule::Pf => Word::Pf,
