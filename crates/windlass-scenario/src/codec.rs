@@ -3,7 +3,7 @@
 use windlass_cc::Span;
 
 use crate::fields::{
-    Field, Fields, boolean, choice, quantity, rate, size, size_u32, whole_u32, word_of,
+    Field, Fields, boolean, choice, number, quantity, rate, size, size_u32, whole_u32, word_of,
 };
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
@@ -213,6 +213,18 @@ impl Codec<u32> {
         Codec::new(Shape::Whole(min.into(), max.into()), whole_u32(min, max), u32::to_string)
     }
 
+    /// A number that is stored in thousandths, of which there are `min` to `max`. `refusal` is the error.
+    pub(crate) fn thousandths(min: u32, max: u32, refusal: &'static str) -> Codec<u32> {
+        let read = move |field: &Field| {
+            let value = number(field)? * 1000.0;
+            let whole = value.round();
+            let range = f64::from(min)..=f64::from(max);
+            let fits = range.contains(&whole) && (value - whole).abs() < 1e-6;
+            if fits { Ok(whole as u32) } else { Err(field.error(refusal)) }
+        };
+        Codec::new(Shape::Number, read, |value| (f64::from(*value) / 1000.0).to_string())
+    }
+
     pub(crate) fn size_u32(min: u32, max: u32) -> Codec<u32> {
         let write = |value: &u32| quote(Bytes((*value).into()));
         Codec::new(Shape::Of(Quantity::Size), size_u32(min, max), write)
@@ -249,8 +261,12 @@ impl Codec<f64> {
         Codec::new(Shape::Of(Quantity::Share), read, |value| Probability(*value).to_string())
     }
 
-    /// A number. `read` parses it.
-    pub(crate) fn number(read: fn(&Field<'_>) -> Result<f64, Problem>) -> Codec<f64> {
+    /// A number from `min` to `max`, of which none is negative.
+    pub(crate) fn number(min: f64, max: f64) -> Codec<f64> {
+        let read = move |field: &Field| match number(field)? {
+            value if (min..=max).contains(&value) => Ok(value.abs()), // -0 is 0
+            value => Err(field.error(format!("{value} is outside the range from {min} to {max}"))),
+        };
         Codec::new(Shape::Number, read, f64::to_string)
     }
 }

@@ -4,9 +4,7 @@ use windlass_cc::Span;
 use windlass_sim::session::{Connect, Dialogue, Reconnect, Side, Spread, Step};
 
 use crate::codec::{Codec, table};
-use crate::fields::{
-    Field, Fields, boolean, choice, countable_span, number, probability, size, unknown_word,
-};
+use crate::fields::{Field, Fields, boolean, choice, countable_span, named, probability, size};
 use crate::presets::{DIALOGUES, DialoguePreset, Part, RECONNECT, RECONNECTS};
 use crate::problem::Problem;
 use crate::quote::{array, inline, quote};
@@ -28,7 +26,7 @@ pub struct ConnectionSpec {
 }
 
 /// A part of a dialogue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
     /// A dialogue with a name.
     Preset(&'static DialoguePreset),
@@ -97,15 +95,8 @@ section! {
 }
 
 fn backoff() -> Codec<u32> {
-    let read = |field: &Field| {
-        let thousandths = number(field)? * 1000.0;
-        let whole = (thousandths - thousandths.round()).abs() < 1e-6;
-        if (1e3..=1e5).contains(&thousandths) && whole {
-            return Ok(thousandths.round() as u32);
-        }
-        Err(field.error("must be from 1 to 100, with at most three decimals: waits do not shrink"))
-    };
-    Codec::new(Shape::Number, read, |factor| (f64::from(*factor) / 1000.0).to_string())
+    let refusal = "must be from 1 to 100, with at most three decimals: waits do not shrink";
+    Codec::thousandths(1_000, 100_000, refusal)
 }
 
 fn attempts() -> Codec<u32> {
@@ -174,10 +165,7 @@ pub(super) fn first_key<'a>(fields: &Fields<'a>) -> Option<Field<'a>> {
 }
 
 fn rule_named(field: &Field) -> Result<Reconnect, Problem> {
-    let name = field.string()?;
-    let found = RECONNECTS.iter().find(|preset| preset.name.eq_ignore_ascii_case(name));
-    let names: Vec<&str> = RECONNECTS.iter().map(|preset| preset.name).collect();
-    found.map(|preset| preset.rule).ok_or_else(|| unknown_word(field, name, &names))
+    named(field, &RECONNECTS, |preset| preset.name).map(|preset| preset.rule)
 }
 
 /// A name, or a table.
@@ -240,12 +228,10 @@ fn read_stages(field: &Field, part: Part, duration: Span) -> Result<Vec<Stage>, 
 }
 
 fn read_stage(item: &Field, part: Part) -> Result<Stage, Problem> {
-    let named = |preset: &&DialoguePreset| preset.part == part;
-    if let Value::Text(name) = &item.node.value {
-        let mut all = DIALOGUES.iter().filter(named);
-        let names: Vec<&str> = DIALOGUES.iter().filter(named).map(|preset| preset.name).collect();
-        let found = all.find(|preset| preset.name.eq_ignore_ascii_case(name));
-        return found.map(Stage::Preset).ok_or_else(|| unknown_word(item, name, &names));
+    if let Value::Text(_) = &item.node.value {
+        let of_part = DIALOGUES.iter().filter(|preset| preset.part == part);
+        let all: Vec<_> = of_part.map(|preset| (preset.name, Stage::Preset(preset))).collect();
+        return choice(&all)(item);
     }
     let fields = Fields::open(item.node, "a step", STEP.names)?;
     let bytes = size(1, MAX_STEP);

@@ -224,12 +224,9 @@ pub(super) fn steps<T>(
 ) -> Result<Vec<(Time, T)>, Problem> {
     let mut all: Vec<(Time, T)> = Vec::new();
     for item in field.array()? {
-        let pair = item.array()?;
-        let [from, value] = pair.as_slice() else {
-            let n = pair.len();
-            return Err(item.error(format!("a step is a time and a value, not {n}: {example}")));
-        };
-        let from = Time::ZERO + countable_span(from)?;
+        let wrong = |n| format!("a step is a time and a value, not {n}: {example}");
+        let [from, value] = item.pair(wrong)?;
+        let from = Time::ZERO + countable_span(&from)?;
         match all.last() {
             None if from > Time::ZERO => {
                 return Err(item.error(format!("the first step begins at `0s`: {example}")));
@@ -237,7 +234,7 @@ pub(super) fn steps<T>(
             Some((before, _)) if from <= *before => {
                 return Err(item.error("each step begins after the one before it"));
             }
-            _ => all.push((from, read(value)?)),
+            _ => all.push((from, read(&value)?)),
         }
     }
     if all.is_empty() {

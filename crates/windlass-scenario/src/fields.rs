@@ -52,6 +52,11 @@ impl<'a> Fields<'a> {
         self.field(key).map_or(self.place(), |field| &field.node.place)
     }
 
+    /// An error at a key's value, or at the table if the key is missing.
+    pub(super) fn error(&self, key: &str, message: impl Display) -> Problem {
+        Problem::new(self.place_of(key), format!("`{key}`: {message}"))
+    }
+
     /// The same table under another name.
     pub(super) fn called<'b>(&'b self, what: &'b str) -> Fields<'b> {
         Fields { what, place: self.place.clone(), table: self.table }
@@ -149,6 +154,16 @@ impl Field<'_> {
             }
             _ => Err(self.wrong_kind("an array")),
         }
+    }
+
+    /// The two items of an array. `wrong` is the error for another number of items.
+    pub(super) fn pair(
+        &self,
+        wrong: impl FnOnce(usize) -> String,
+    ) -> Result<[Field<'_>; 2], Problem> {
+        let items = self.array()?;
+        let n = items.len();
+        items.try_into().map_err(|_| self.error(wrong(n)))
     }
 
     /// A quantity that is written as a string, or as a bare number if it has no dimension.

@@ -210,7 +210,7 @@ impl Context<'_> {
             stack = Stack { flavour, ..stack::read(&[])? };
         }
         if controller.is_some() == is_udp {
-            let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
+            let place = fields.place_of("algorithm");
             let message = if matches!(traffic, Traffic::Coap(_)) {
                 "CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out"
             } else if matches!(traffic, Traffic::Media(_)) {

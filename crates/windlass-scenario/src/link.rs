@@ -76,11 +76,7 @@ pub(super) fn line(field: &Field) -> Result<Line, Problem> {
 
 /// The ends of each link: one pair without `count`.
 fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, Problem> {
-    let items = field.array()?;
-    let [a, b] = items.as_slice() else {
-        let n = items.len();
-        return Err(field.error(format!("a link joins two nodes, not {n}")));
-    };
+    let [a, b] = &field.pair(|n| format!("a link joins two nodes, not {n}"))?;
     let is_pattern = |end: &Field| Ok(end.string()?.contains('*'));
     let patterns = [is_pattern(a)?, is_pattern(b)?].contains(&true);
     if patterns && count.is_none() {
@@ -146,13 +142,9 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
 fn outages(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     let mut all: Vec<[Span; 2]> = Vec::new();
     for item in field.array()? {
-        let pair = item.array()?;
-        let [down, up] = pair.as_slice() else {
-            let n = pair.len();
-            return Err(item
-                .error(format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}")));
-        };
-        let pair = [span(down)?, span(up)?];
+        let wrong = |n| format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}");
+        let [down, up] = item.pair(wrong)?;
+        let pair = [span(&down)?, span(&up)?];
         let after = all.last().is_none_or(|[_, up]| *up < pair[0]);
         if !after || pair[0] >= pair[1] {
             return Err(item.error("each outage begins after the one before it, and ends later"));

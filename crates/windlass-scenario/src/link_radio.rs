@@ -126,11 +126,7 @@ pub(super) fn read(field: &Field) -> Result<Read, Problem> {
     let mut radio = preset.radio;
     if let Some(fields) = &fields {
         change(&mut radio, fields)?;
-        radio.check().map_err(|(key, problem)| {
-            let key_of = |known: &str| fields.field(key).is_some() && known == key;
-            let place = if key_of(key) { fields.place_of(key) } else { fields.place() };
-            Problem::new(place, format!("`{key}`: {problem}"))
-        })?;
+        radio.check().map_err(|(key, problem)| fields.error(key, problem))?;
     }
     let mut rates_bps = preset.rates_bps;
     if radio.device == 1 {

@@ -1,14 +1,14 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
 use windlass_sim::queue::{
-    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_DEVICE_PACKETS, Pie,
-    Policer, Red, Scheduler, Threshold,
+    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_COUPLING,
+    MAX_DEVICE_PACKETS, MAX_GAIN, Pie, Policer, Red, Scheduler, Threshold,
 };
 
 use crate::codec::{Codec, table};
 use crate::fields::{
-    Field, Fields, boolean, choice, number, packets, positive_span, probability, queue, size_u32,
-    span, threshold,
+    Field, Fields, boolean, choice, packets, positive_span, probability, queue, size_u32, span,
+    threshold,
 };
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
@@ -58,10 +58,6 @@ impl Queue {
         Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
 }
 
-/// Largest weight of PIE.
-const MAX_GAIN: f64 = 1000.0;
-/// Largest coupling factor of DualPI2.
-const MAX_COUPLING: f64 = 100.0;
 /// Largest memory of DualPI2, bytes, which is no limit.
 const MAX_MEMORY: u64 = 1 << 40;
 /// Longest interval of CoDel, nanoseconds: a day.
@@ -98,8 +94,8 @@ table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
 table!(PIE, "pie", apply_pie, written_pie, Pie {
     target: Codec::time(span), "delay to aim at, QDELAY_REF", "`\"15ms\"`";
     update: Codec::time(positive_span), "time between adjustments, T_UPDATE, more than zero", "`\"15ms\"`";
-    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
-    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
+    alpha: Codec::number(0.0, MAX_GAIN), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
+    beta: Codec::number(0.0, MAX_GAIN), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
     max_burst: Codec::time(span), "length of a burst without drops, MAX_BURST", "`\"150ms\"`";
     ecn: Codec::flag(), "mark while the probability is below `mark_limit`", "`false`";
     mark_limit: Codec::share(probability), "probability from which marking ends", "`0.1`";
@@ -116,9 +112,9 @@ table!(DUALPI2, "dualpi2", apply_dualpi2, written_dualpi2, DualPi2 {
     variant: Codec::word(&DualPi2Variant::ALL), "`rfc9332` marks without randomness, and counts a delay of the L queue from its second packet on; `linux` is `sch_dualpi2`, with its defaults", "`\"rfc9332\"`";
     target: Codec::time(span), "delay to aim at", "`\"15ms\"`";
     update: Codec::time(positive_span), "time between adjustments, Tupdate, more than zero; `\"16ms\"` with `linux`", "`\"15ms\"`";
-    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000; `0.16015625` with `linux`", "`0.15`";
-    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000; `3.19921875` with `linux`", "`3`";
-    coupling: Codec::number(coupling), "coupling factor k, 1 to 100: L packets are marked with k times the base probability p, C packets with p²", "`2`";
+    alpha: Codec::number(0.0, MAX_GAIN), "weight of the deviation from the target, per second, 0 to 1000; `0.16015625` with `linux`", "`0.15`";
+    beta: Codec::number(0.0, MAX_GAIN), "weight of the change of the delay, per second, 0 to 1000; `3.19921875` with `linux`", "`3`";
+    coupling: Codec::number(1.0, MAX_COUPLING), "coupling factor k, 1 to 100: L packets are marked with k times the base probability p, C packets with p²", "`2`";
     ramp_start: Codec::time(span), "delay above which the L queue marks some packets; `\"1ms\"` with `linux`", "`\"800us\"`";
     ramp_end: Codec::time(span), "delay above which the L queue marks all packets, at least `ramp_start`; `\"1ms\"` with `linux`, a step", "`\"1200us\"`";
     scheduler: Codec::word(&Scheduler::ALL), "`weighted` round robin, or `time-shifted` first in, first out", "`\"weighted\"`";
@@ -152,14 +148,6 @@ fn weight(field: &Field) -> Result<f64, Problem> {
         0.0 => Err(field.error("must be more than zero, for example `0.002`")),
         weight => Ok(weight),
     }
-}
-
-fn gain(field: &Field) -> Result<f64, Problem> {
-    let value = number(field)?;
-    if (0.0..=MAX_GAIN).contains(&value) {
-        return Ok(value.abs()); // -0 is 0
-    }
-    Err(field.error(format!("{value} is outside the range from 0 to {MAX_GAIN}")))
 }
 
 fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
@@ -220,14 +208,6 @@ fn parameters(
         Discipline::Policer(policer) => apply_policer(policer, fields)?,
     }
     Ok(discipline)
-}
-
-fn coupling(field: &Field) -> Result<f64, Problem> {
-    let value = number(field)?;
-    if (1.0..=MAX_COUPLING).contains(&value) {
-        return Ok(value);
-    }
-    Err(field.error(format!("{value} is outside the range from 1 to {MAX_COUPLING}")))
 }
 
 /// The variant gives the defaults, then the RTTs; single parameters have precedence.

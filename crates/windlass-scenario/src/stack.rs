@@ -11,7 +11,7 @@ use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
 use crate::fields::{
-    Field, Fields, boolean, choice, size_u32, span, unknown_word, whole_u32, window, word_of,
+    Field, Fields, boolean, choice, named, size_u32, span, whole_u32, window, word_of,
 };
 use crate::params;
 use crate::problem::{Place, Problem};
@@ -212,11 +212,7 @@ pub(super) fn flavours() -> Vec<(&'static str, Flavour)> {
 }
 
 fn preset(field: &Field) -> Result<&'static Preset, Problem> {
-    let text = field.string()?;
-    Preset::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        unknown_word(field, text, &known)
-    })
+    named(field, PRESETS, |preset| preset.name)
 }
 
 /// Merges tables; later tables override earlier tables. The result has the last named preset, with

@@ -155,10 +155,6 @@ fn fast() -> Result<Line, Problem> {
 }
 
 fn two_lines(field: &Field) -> Result<[Line; 2], Problem> {
-    let items = field.array()?;
-    let [first, second] = items.as_slice() else {
-        let n = items.len();
-        return Err(field.error(format!("there are two paths, each a table, not {n}")));
-    };
-    Ok([line(first)?, line(second)?])
+    let [first, second] = field.pair(|n| format!("there are two paths, each a table, not {n}"))?;
+    Ok([line(&first)?, line(&second)?])
 }

@@ -6,7 +6,7 @@ use windlass_sim::config::Coap as SimCoap;
 use windlass_sim::media::nada;
 
 use crate::codec::{Codec, ordered, table};
-use crate::fields::{Field, Fields, countable_span, named, number, positive_span, size, span};
+use crate::fields::{Field, Fields, countable_span, named, positive_span, size, span};
 use crate::model::{Coap, Media, Read, Traffic, Transport};
 use crate::params;
 use crate::presets::{DTLS, DtlsPreset};
@@ -257,8 +257,7 @@ fn check_media(fields: &Fields, media: &Media) -> Result<(), Problem> {
     }
     let key = if fields.field("max_rate").is_some() { "max_rate" } else { "min_rate" };
     let [min, max] = [media.min_rate_bps, media.max_rate_bps].map(BitRate);
-    let message = format!("`{key}`: the maximum rate, {max}, is below the minimum, {min}");
-    Err(Problem::new(fields.place_of(key), message))
+    Err(fields.error(key, format!("the maximum rate, {max}, is below the minimum, {min}")))
 }
 
 /// Mean time between two messages.
@@ -269,29 +268,16 @@ fn every(field: &Field) -> Result<Span, Problem> {
 
 /// The shape of a Pareto distribution, in thousandths.
 fn pareto() -> Codec<u32> {
-    let read = |field: &Field| {
-        let thousandths = number(field)? * 1000.0;
-        let whole = (thousandths - thousandths.round()).abs() < 1e-6;
-        if thousandths > 1000.0 && thousandths <= 1e6 && whole {
-            return Ok(thousandths.round() as u32);
-        }
-        let message =
-            "must be above 1, at most 1000, with at most three decimals, for example `1.5`";
-        Err(field.error(message))
-    };
-    Codec::new(Shape::Number, read, |shape| (f64::from(*shape) / 1000.0).to_string()).or(1_500)
+    let refusal = "must be above 1, at most 1000, with at most three decimals, for example `1.5`";
+    Codec::thousandths(1_001, 1_000_000, refusal).or(1_500)
 }
 
 /// Mean times of sending and of silence.
 fn phases() -> Codec<[Span; 2]> {
     let read = |field: &Field| {
-        let items = field.array()?;
-        let [on, off] = items.as_slice() else {
-            let n = items.len();
-            let message = "two mean times, of sending and of silence, such as `[\"2s\", \"58s\"]`";
-            return Err(field.error(format!("needs {message}, not {n}")));
-        };
-        Ok([positive_span(on)?, positive_span(off)?])
+        let message = "two mean times, of sending and of silence, such as `[\"2s\", \"58s\"]`";
+        let [on, off] = field.pair(|n| format!("needs {message}, not {n}"))?;
+        Ok([positive_span(&on)?, positive_span(&off)?])
     };
     Codec::new(shape!(list(Of(Time))), read, times)
 }
@@ -305,12 +291,9 @@ fn intervals(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     }
     let mut all: Vec<[Span; 2]> = Vec::with_capacity(items.len());
     for item in &items {
-        let ends = item.array()?;
-        let [from, until] = ends.as_slice() else {
-            let n = ends.len();
-            return Err(item.error(format!("an interval has two ends, not {n}: {EXAMPLE}")));
-        };
-        let (from, until) = (span(from)?, span(until)?);
+        let wrong = |n| format!("an interval has two ends, not {n}: {EXAMPLE}");
+        let [from, until] = item.pair(wrong)?;
+        let (from, until) = (span(&from)?, span(&until)?);
         if until <= from {
             let (from, until) = (Duration(from), Duration(until));
             return Err(item.error(format!("the interval from {from} to {until} has no length")));

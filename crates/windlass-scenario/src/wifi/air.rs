@@ -2,6 +2,7 @@
 
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::radio::check::{EXPONENTS, MAX_DECIBELS, MAX_MM, MAX_RETRIES};
 use windlass_sim::radio::{
     Consumption, FrameErrors, LateCapture, PathLoss, Phy, RadioConfig, RtsThreshold,
 };
@@ -12,9 +13,7 @@ use super::scheduling;
 use super::sleep::{self, CELL_SLEEP, CellSleep};
 use super::used::{self, *};
 use crate::codec::{Codec, table};
-use crate::fields::{
-    Field, Fields, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
-};
+use crate::fields::{Field, Fields, choice, quantity, queue as limit, rate, size_u32, whole_u32};
 use crate::loss::{self, FRAME_LOSS};
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
@@ -65,7 +64,7 @@ table!(CONSUMPTION, "consumption", read_consumption, written_consumption, builds
 });
 
 table!(LOG_DISTANCE, "log-distance", read_log_distance, written_log_distance, builds PathLoss::LogDistance {
-    exponent: Codec::number(exponent).or(3.0), "path-loss exponent, 0.1 to 20", "`3`";
+    exponent: Codec::number(EXPONENTS[0], EXPONENTS[1]).or(3.0), "path-loss exponent, 0.1 to 20", "`3`";
     reference_loss_db as reference: ratio(loss_db).or(0.0), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
 });
 
@@ -98,11 +97,6 @@ pub(super) const DCF_KEYS: [&str; 7] = [
 ];
 const DEFAULT_QUEUE: SimQueue = SimQueue::Packets(100);
 const DEFAULT_RADIUS_MM: i64 = 10_000;
-/// Maximum distance from the origin or between stations, millimetres.
-const FARTHEST_MM: i64 = 1_000_000_000;
-const MAX_RETRIES: u32 = 255;
-/// Larger levels are typing errors.
-const MOST_DECIBELS: f64 = 300.0;
 
 /// The air of a cell, without its stations.
 pub(super) struct Air {
@@ -239,7 +233,7 @@ fn consumption() -> Codec<Consumption> {
 /// A distance within the range of the simulator.
 pub(super) fn distance(field: &Field) -> Result<Distance, Problem> {
     let distance: Distance = quantity(field)?;
-    if distance.mm.abs() <= FARTHEST_MM {
+    if distance.mm.abs() <= MAX_MM {
         return Ok(distance);
     }
     Err(field.error(format!("{distance} is farther than `1000km`")))
@@ -304,10 +298,10 @@ fn decibels(field: &Field) -> Result<f64, Problem> {
 }
 
 fn within(field: &Field, value: f64, unit: &str) -> Result<f64, Problem> {
-    if value.abs() <= MOST_DECIBELS {
+    if value.abs() <= MAX_DECIBELS {
         return Ok(value);
     }
-    let most = MOST_DECIBELS;
+    let most = MAX_DECIBELS;
     Err(field.error(format!("{value}{unit} is outside the range from -{most} to {most}{unit}")))
 }
 
@@ -324,8 +318,6 @@ fn capture() -> Codec<Option<f64>> {
     let write = |db: &Option<f64>| quote(db.map_or("none".into(), |db| Decibels(db).to_string()));
     Codec::new(shape!(Either(vec![Words(vec!["none"]), Of(Decibels)])), read, write)
 }
-
-const EXPONENT_RANGE: (f64, f64) = (0.1, 20.0);
 
 fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
     let fields = Fields::any(field.node, "`path_loss`")?;
@@ -364,14 +356,6 @@ pub(super) fn written_path_loss(path_loss: &PathLoss) -> String {
 fn reach() -> Codec<u64> {
     let write = |mm: &u64| quote(Distance { mm: *mm as i64 });
     Codec::new(Shape::Of(Quantity::Distance), |field| radius(field).map(|mm| mm as u64), write)
-}
-
-fn exponent(field: &Field) -> Result<f64, Problem> {
-    let (value, (min, max)) = (number(field)?, EXPONENT_RANGE);
-    if (min..=max).contains(&value) {
-        return Ok(value);
-    }
-    Err(field.error(format!("{value} is outside the range from {min} to {max}")))
 }
 
 fn loss_db(field: &Field) -> Result<f64, Problem> {

@@ -109,9 +109,8 @@ pub(crate) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
     };
     let count = fields.opt("count", whole_u32(1, MAX_STATIONS as u32))?;
     let stations = fields.req("stations", "[\"s1\", \"s2\"]", |f| stations(f, count, &air))?;
-    let hops_place = fields.field("hops").map_or(fields.place(), |field| &field.node.place);
     let hops = fields.or("hops", |field| hops(field, &stations), Hops::InRange)?;
-    add(network, air, access_point, stations, hops, hops_place)
+    add(network, air, access_point, stations, hops, fields.place_of("hops"))
 }
 
 /// Reads the air between a dumbbell's senders and an access point.
@@ -293,13 +292,9 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
 }
 
 pub(super) fn position(field: &Field) -> Result<Position, Problem> {
-    let items = field.array()?;
-    let [x, y] = items.as_slice() else {
-        let n = items.len();
-        let message = format!("a place has two coordinates, not {n}; write [\"3m\", \"-4m\"]");
-        return Err(field.error(message));
-    };
-    let (Distance { mm: x_mm }, Distance { mm: y_mm }) = (distance(x)?, distance(y)?);
+    let wrong = |n| format!("a place has two coordinates, not {n}; write [\"3m\", \"-4m\"]");
+    let [x, y] = field.pair(wrong)?;
+    let (Distance { mm: x_mm }, Distance { mm: y_mm }) = (distance(&x)?, distance(&y)?);
     Ok(Position { x_mm, y_mm })
 }
 
@@ -309,12 +304,8 @@ fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
         return choice(&[("in-range", ())])(field).map(|()| Hops::InRange);
     }
     let pair = |item: &Field| {
-        let ends = item.array()?;
-        let [a, b] = ends.as_slice() else {
-            let n = ends.len();
-            return Err(item.error(format!("a hop has two ends, not {n}")));
-        };
-        let (a, b) = (index(a, stations)?, index(b, stations)?);
+        let [a, b] = item.pair(|n| format!("a hop has two ends, not {n}"))?;
+        let (a, b) = (index(&a, stations)?, index(&b, stations)?);
         if a == b {
             return Err(item.error("a hop joins two different stations"));
         }

@@ -87,13 +87,9 @@ pub(super) fn routing(field: &Field) -> Result<Option<Routing>, Problem> {
 /// Pairs of names of flows.
 fn pairs(field: &Field) -> Result<Vec<Pair>, Problem> {
     let pair = |item: &Field| {
-        let names = item.array()?;
-        let [a, b] = names.as_slice() else {
-            let n = names.len();
-            return Err(item.error(format!("disjoint routes are for two flows, not {n}")));
-        };
+        let names = item.pair(|n| format!("disjoint routes are for two flows, not {n}"))?;
         let name = |field: &Field| Ok((text(field)?, field.node.place.clone()));
-        Ok([name(a)?, name(b)?])
+        Ok([name(&names[0])?, name(&names[1])?])
     };
     field.array()?.iter().map(pair).collect()
 }
@@ -101,11 +97,9 @@ fn pairs(field: &Field) -> Result<Vec<Pair>, Problem> {
 /// Reads the stations that are switched off, with their times: pairs such as `["n5", "20s"]`.
 pub(super) fn off(field: &Field) -> Result<Vec<(String, Place, Time)>, Problem> {
     let pair = |item: &Field| {
-        let parts = item.array()?;
-        let [station, at] = parts.as_slice() else {
-            return Err(item.error("write a station and a time, such as `[\"n5\", \"20s\"]`"));
-        };
-        Ok((text(station)?, station.node.place.clone(), Time::ZERO + span(at)?))
+        let wrong = |_| "write a station and a time, such as `[\"n5\", \"20s\"]`".to_owned();
+        let [station, at] = item.pair(wrong)?;
+        Ok((text(&station)?, station.node.place.clone(), Time::ZERO + span(&at)?))
     };
     field.array()?.iter().map(pair).collect()
 }
