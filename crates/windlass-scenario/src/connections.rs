@@ -3,7 +3,7 @@
 use windlass_cc::Span;
 use windlass_sim::session::{Connect, Dialogue, Reconnect, Side, Spread, Step};
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::fields::{Field, Fields, boolean, choice, countable_span, named, probability, size};
 use crate::presets::{DIALOGUES, DialoguePreset, Part, RECONNECT, RECONNECTS};
 use crate::problem::Problem;
@@ -319,7 +319,7 @@ fn of_preset(preset: &DialoguePreset, record: u32) -> Dialogue {
 }
 
 /// The keys of a flow with these connections.
-pub(super) fn written(spec: &ConnectionSpec) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &ConnectionSpec) -> Pairs {
     let connect = crate::fields::word_of(&Connect::ALL, &spec.connect);
     let mut pairs = vec![("connect", quote(connect))];
     pairs.extend(spec.reconnect.map(|rule| ("reconnect", inline(&written_reconnect(&rule)))));

@@ -9,7 +9,7 @@ use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
 
-use crate::codec::{Codec, changed, table};
+use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, countable_span, positive_span, probability, rate, rate_or_zero, span,
 };
@@ -386,7 +386,7 @@ pub(super) fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String
 
 /// The keys of jitter, reordering and acknowledgements that a direction has, with their tables. For the backward
 /// direction, only the keys that differ from `like`, and the value for "none" if only the forward direction has a key.
-pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, String)> {
+pub(super) fn written(course: &Course, like: &Course) -> Pairs {
     let mut pairs = Vec::new();
     if course.jitter != like.jitter {
         let text = course.jitter.as_ref().map(|jitter| inline(&written_jitter(jitter)));
@@ -408,7 +408,7 @@ pub(super) fn written_back(
     forward: &DirectionSpec,
     back: &DirectionSpec,
     course: &BothWays<Course>,
-) -> Vec<(&'static str, String)> {
+) -> Pairs {
     let (there, here) = (&course[0], &course[1]);
     let mut pairs = Vec::new();
     if (back.rate_bps, &here.rate) != (forward.rate_bps, &there.rate) {

@@ -7,7 +7,7 @@ use windlass_sim::link_radio::{
 };
 use windlass_sim::routing::link_of;
 
-use crate::codec::{Codec, changed, table};
+use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
@@ -156,7 +156,7 @@ fn battery(field: &Field) -> Result<u64, Problem> {
 }
 
 /// The keys of a named radio and of its link, as a scenario would spell them.
-pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 2] {
+pub(super) fn values(preset: &presets::Preset) -> [Pairs; 2] {
     let [up, down] = preset.rates_bps.map(|bps| quote(BitRate(bps)));
     let mut link = vec![("delay", quote(Duration(preset.delay)))];
     // The spreading factor of LoRaWAN sets the rate.
@@ -168,7 +168,7 @@ pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 
 }
 
 /// The keys of a radio and their TOML text.
-pub(super) fn written(spec: &RadioSpec) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &RadioSpec) -> Pairs {
     let RadioSpec { preset, radio } = spec;
     let LinkRadio { device, access, power, battery_uj, off: _ } = radio;
     let mut pairs = vec![

@@ -8,7 +8,7 @@ use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::stack::Lies;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::context::Context;
 use crate::fields::{Field, Fields, boolean, name, positive_span, text};
 use crate::model::{MultipathSpec, SubflowSpec};
@@ -245,10 +245,7 @@ impl Context<'_> {
 }
 
 /// `multipath` as keys and TOML text, the subflows by `subflow`.
-pub(super) fn written(
-    spec: &MultipathSpec,
-    subflow: impl Fn(&SubflowSpec) -> String,
-) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &MultipathSpec, subflow: impl Fn(&SubflowSpec) -> String) -> Pairs {
     let mut all = written_config(&spec.config);
     if spec.disjoint {
         all.push((DISJOINT, spec.disjoint.to_string()));

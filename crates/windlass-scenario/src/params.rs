@@ -5,6 +5,7 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Param, ParamKind, Ratio, Setup};
 
+use crate::codec::Pairs;
 use crate::fields::{
     Field, Fields, boolean, choice, number, packets, size, span, unknown_word, whole,
 };
@@ -263,7 +264,7 @@ fn toml_text(kind: ParamKind, raw: u64) -> String {
 }
 
 /// Every parameter of the algorithm, as name and TOML text.
-pub(super) fn written(params: &AnyParams) -> Vec<(&'static str, String)> {
+pub(super) fn written(params: &AnyParams) -> Pairs {
     let mut all = Vec::new();
     if has_slow_start(params) {
         let text = toml_text(INITIAL_SSTHRESH.kind, params.common().initial_ssthresh);
@@ -274,7 +275,7 @@ pub(super) fn written(params: &AnyParams) -> Vec<(&'static str, String)> {
 }
 
 /// The slow start with every parameter, as key and TOML text; `None` if the algorithm has no selectable slow start.
-pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str, String)>> {
+pub(super) fn written_slow_start(params: &AnyParams) -> Option<Pairs> {
     let slow_start = has_slow_start(params).then(|| params.common().slow_start)?;
     let info = slow_start.info();
     let mut all = vec![("name", format!("\"{}\"", info.id))];
@@ -283,7 +284,7 @@ pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str
 }
 
 /// The timer with every parameter, as key and TOML text.
-pub(super) fn written_timer(timer: &rto::AnyParams) -> Vec<(&'static str, String)> {
+pub(super) fn written_timer(timer: &rto::AnyParams) -> Pairs {
     let info = timer.info();
     let mut all = vec![(TIMER, format!("\"{}\"", info.id))];
     all.extend(pairs(info.params, |place| timer.get(place)));

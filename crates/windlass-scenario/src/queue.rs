@@ -5,7 +5,7 @@ use windlass_sim::queue::{
     MAX_DEVICE_PACKETS, MAX_GAIN, Pie, Policer, Red, Scheduler, Threshold,
 };
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::fields::{
     Field, Fields, boolean, choice, packets, positive_span, probability, queue, size_u32, span,
     threshold,
@@ -266,10 +266,7 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
 
 /// The table of a queue with a discipline or a device, as keys and TOML text; `None` for a plain drop-tail
 /// queue, which its length describes completely.
-fn written(
-    limit: QueueLimit,
-    discipline: &Discipline<QueueLimit>,
-) -> Option<Vec<(&'static str, String)>> {
+fn written(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> Option<Pairs> {
     let own = own_written(discipline);
     let device = match discipline {
         Discipline::Device(device) => Some(("device", quote(Packets(device.packets)))),
@@ -296,9 +293,7 @@ pub(super) fn text(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> St
 }
 
 /// The parameters of a discipline.
-pub(super) fn own_written(
-    discipline: &Discipline<QueueLimit>,
-) -> Option<Vec<(&'static str, String)>> {
+pub(super) fn own_written(discipline: &Discipline<QueueLimit>) -> Option<Pairs> {
     match discipline {
         // A file has only the built-in disciplines.
         Discipline::DropTail | Discipline::Custom(_) => None,

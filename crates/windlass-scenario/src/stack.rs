@@ -9,7 +9,7 @@ use windlass_tcp::stack::{
 };
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::fields::{
     Field, Fields, boolean, choice, named, size_u32, span, whole_u32, window, word_of,
 };
@@ -246,7 +246,7 @@ fn apply(stack: &mut Stack, fields: &Fields) -> Result<(), Problem> {
 }
 
 /// Every field of the configuration as key and TOML text.
-pub(super) fn written(config: &StackConfig) -> Vec<(&'static str, String)> {
+pub(super) fn written(config: &StackConfig) -> Pairs {
     let rto = params::written_timer(&config.rto);
     let rto: Vec<String> = rto.into_iter().map(|(key, text)| format!("{key} = {text}")).collect();
     let mut fields = written_fields(config);

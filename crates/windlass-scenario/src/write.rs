@@ -7,11 +7,11 @@ use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_tcp::StackConfig;
 
+use crate::codec::{Pairs, ordered};
 use crate::fields::word_of;
-use crate::model::{
-    FlowSpec, Home, LinkSpec, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec,
-};
+use crate::model::{FlowSpec, Home, LinkSpec, Scenario, SubflowSpec, TestbedSpec};
 use crate::quote::{array, inline, quote};
+use crate::read::{written_record, written_testbed};
 use crate::units::{Bytes, Duration};
 use crate::{
     connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, traffic,
@@ -32,6 +32,11 @@ impl Lines {
         self.line(format_args!("{key} = {text}"));
     }
 
+    /// Keys and TOML texts.
+    fn all(&mut self, pairs: &[(&str, String)]) {
+        pairs.iter().for_each(|(key, text)| self.raw(key, text));
+    }
+
     /// A key and a string or quantity.
     fn quoted(&mut self, key: &str, value: impl Display) {
         self.raw(key, quote(value));
@@ -50,7 +55,7 @@ pub(super) fn resolved(scenario: &Scenario) -> String {
     lines.quoted("description", &scenario.description);
     lines.raw("seed", scenario.seed);
     body(&mut lines, scenario, Controllers::Whole);
-    record(&mut lines, scenario, &scenario.record);
+    record(&mut lines, scenario);
     lines.0
 }
 
@@ -74,7 +79,7 @@ enum Controllers {
 }
 
 impl Controllers {
-    fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
+    fn stack(self, config: &StackConfig) -> Pairs {
         let mut fields = stack::written(config);
         fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
         fields
@@ -110,12 +115,9 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
     // Counts per interval are part of a run's record; other recordings are separate files.
-    if scenario.record.bins > Span::ZERO {
-        lines.quoted("bins", Duration(scenario.record.bins));
-    }
-    if scenario.record.delays {
-        lines.raw("delays", true);
-    }
+    let mut recorded = written_record(&scenario.record);
+    recorded.retain(|(key, _)| ["bins", "delays"].contains(key));
+    lines.all(&recorded);
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -126,13 +128,10 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
     shared.retain(|pair| !is_understood(pair));
     lines.header("[stack]");
-    for (key, text) in &shared {
-        lines.raw(key, text);
-    }
-    let TestbedSpec { receive_window } = scenario.testbed;
+    lines.all(&shared);
     if scenario.testbed != TestbedSpec::default() {
         lines.header("[testbed]");
-        lines.quoted("receive_window", word_of(&ReceiveWindow::ALL, &receive_window));
+        lines.all(&written_testbed(&scenario.testbed));
     }
     for spec in &scenario.links {
         link(lines, scenario, spec);
@@ -140,9 +139,7 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     for spec in &scenario.wifi {
         lines.header("[[wifi]]");
         let flows: Vec<&str> = scenario.flows.iter().map(|flow| flow.name.as_str()).collect();
-        for (key, text) in wifi::written(spec, &scenario.nodes, &flows) {
-            lines.raw(key, text);
-        }
+        lines.all(&wifi::written(spec, &scenario.nodes, &flows));
     }
     for spec in &scenario.flows {
         flow(lines, scenario, spec, &shared, controllers);
@@ -196,9 +193,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     if let Some(radio) = &link.radio {
         lines.raw("radio", inline(&link_radio::written(radio)));
     }
-    for (key, text) in course::written(there, &Course::default()) {
-        lines.raw(key, text);
-    }
+    lines.all(&course::written(there, &Course::default()));
     let back = course::written_back(&link.direction(0), &link.direction(1), &link.course);
     if !back.is_empty() {
         lines.raw("back", inline(&back));
@@ -206,7 +201,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
 }
 
 /// The loss keys of each direction.
-fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
+fn losses(link: &LinkSpec) -> [Option<Pairs>; 2] {
     [0, 1].map(|direction| {
         let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
         let steps = link.course[direction].loss.as_ref().map(loss::written_steps);
@@ -252,9 +247,7 @@ fn flow(
         lines.quoted("home", word_of(&Home::ALL, &flow.home));
     }
     if let Some(controller) = &flow.controller {
-        for (key, text) in settings(controller, controllers) {
-            lines.raw(key, text);
-        }
+        lines.all(&settings(controller, controllers));
     }
     // Left out at its default, so that it changes no older hash; a kernel ignores it.
     if flow.flavour != Flavour::Rfc
@@ -283,9 +276,7 @@ fn flow(
     lines.raw("traffic", traffic::written(&flow.traffic, &flow.on));
     lines.raw("read", traffic::written_reading(&flow.read));
     // Left out at its default, so that it changes no older hash.
-    for (key, text) in flow.connections.as_deref().map_or_else(Vec::new, connections::written) {
-        lines.raw(key, text);
-    }
+    lines.all(&flow.connections.as_deref().map_or_else(Vec::new, connections::written));
     if let Some(spec) = &flow.multipath {
         let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
         lines.raw("multipath", inline(&multipath::written(spec, each)));
@@ -293,7 +284,7 @@ fn flow(
 }
 
 /// The parameters of an algorithm and its slow start, as keys and TOML text.
-fn settings(controller: &AnyParams, controllers: Controllers) -> Vec<(&'static str, String)> {
+fn settings(controller: &AnyParams, controllers: Controllers) -> Pairs {
     if controllers == Controllers::ByName {
         return Vec::new();
     }
@@ -313,15 +304,10 @@ fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers)
     inline(&pairs)
 }
 
-fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
+fn record(lines: &mut Lines, scenario: &Scenario) {
     lines.header("[record]");
-    lines.raw("series", array(&record.series, |series| quote(series.name())));
-    lines.quoted("interval", Duration(record.interval));
-    lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
-    if record.bins > Span::ZERO {
-        lines.quoted("bins", Duration(record.bins));
-    }
-    if record.delays {
-        lines.raw("delays", true);
-    }
+    let mut pairs = written_record(&scenario.record);
+    let link = |link: &usize| quote(&scenario.links[*link].name);
+    pairs.push(("capture", array(&scenario.record.capture, link)));
+    lines.all(&ordered(pairs, "series interval capture"));
 }
