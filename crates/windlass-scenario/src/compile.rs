@@ -7,7 +7,7 @@ use windlass_sim::ConfigError;
 use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{
     Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Media as SimMedia,
-    Multipath, ReadPolicy, Record, SubflowConfig, Traffic as SimTraffic,
+    Multipath, ReadPolicy, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::dtls::Dtls;
 use windlass_sim::link::QueueLimit as SimQueue;
@@ -66,15 +66,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,
-        record: Record {
-            series: scenario.record.series.clone(),
-            interval: scenario.record.interval,
-            capture: scenario.record.capture.clone(),
-            capture_within: Vec::new(),
-            bins: scenario.record.bins,
-            delays: scenario.record.delays,
-            decisions: false,
-        },
+        record: scenario.record.clone(),
     })
 }
 

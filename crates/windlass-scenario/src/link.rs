@@ -9,7 +9,7 @@ use crate::fields::{
     Field, Fields, choice, legal_name, name, positive_span, size_u32, span, whole_u32,
 };
 use crate::link_radio;
-use crate::loss::{LOSS, Losses, losses};
+use crate::loss::{LOSS, Loss, losses};
 use crate::model::{DirectionSpec, LinkSpec};
 use crate::network::{Line, MAX_PAIRS, Network};
 use crate::problem::Problem;
@@ -111,9 +111,15 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
     if let Some(radio) = &radio {
         link_radio::check_keys(fields, &radio.spec, mtu)?;
     }
-    let Losses { models, bursts, steps } = fields.or("loss", losses, Losses::default())?;
-    for (course, (bursts, steps)) in course.iter_mut().zip(bursts.into_iter().zip(steps)) {
-        (course.bursts, course.loss) = (bursts, steps);
+    let mut models = [None, None];
+    let losses = fields.or("loss", losses, [None, None])?;
+    for (way, loss) in losses.into_iter().enumerate() {
+        match loss {
+            None => {}
+            Some(Loss::Model(model)) => models[way] = Some(model),
+            Some(Loss::Bursts(bursts)) => course[way].bursts = Some(bursts),
+            Some(Loss::Steps(steps)) => course[way].loss = Some(steps),
+        }
     }
     let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
     let (radio, place) = radio.map(|radio| (Box::new(radio.spec), radio.place)).unzip();

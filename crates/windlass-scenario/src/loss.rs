@@ -82,41 +82,25 @@ pub(crate) static FRAME_LOSS: Kinds = Kinds {
 
 /// A loss model of a direction, or losses over time.
 #[derive(Clone)]
-enum Loss {
+pub(super) enum Loss {
     Model(LossModel),
     Bursts(Bursts),
     Steps(LossSteps),
 }
 
-/// The losses of each direction.
-#[derive(Clone, Default)]
-pub(super) struct Losses {
-    pub(super) models: [Option<LossModel>; 2],
-    pub(super) bursts: [Option<Bursts>; 2],
-    pub(super) steps: [Option<LossSteps>; 2],
-}
-
-/// One table, or an array of tables.
-pub(super) fn losses(field: &Field) -> Result<Losses, Problem> {
+/// The losses of each direction: one table, or an array of tables.
+pub(super) fn losses(field: &Field) -> Result<[Option<Loss>; 2], Problem> {
     let items = match field.node.value {
         Value::Array(_) => field.array()?,
         _ => vec![Field { key: field.key, node: field.node }],
     };
-    let mut losses = Losses::default();
+    let mut losses = [None, None];
     for item in &items {
-        let (loss, places) = loss(item)?;
-        for direction in places {
-            if losses.models[*direction].is_some()
-                || losses.bursts[*direction].is_some()
-                || losses.steps[*direction].is_some()
-            {
+        let (loss, directions) = loss(item)?;
+        for direction in directions {
+            if losses[*direction].replace(loss.clone()).is_some() {
                 let which = ["forward", "backward"][*direction];
                 return Err(item.error(format!("the {which} direction has a loss model already")));
-            }
-            match &loss {
-                Loss::Model(model) => losses.models[*direction] = Some(model.clone()),
-                Loss::Bursts(bursts) => losses.bursts[*direction] = Some(*bursts),
-                Loss::Steps(steps) => losses.steps[*direction] = Some(steps.clone()),
             }
         }
     }

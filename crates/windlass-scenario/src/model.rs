@@ -5,7 +5,6 @@ mod traffic;
 use std::borrow::Cow;
 
 use windlass_cc::{AnyParams, Flavour, Span};
-use windlass_sim::Series;
 use windlass_sim::both_ways::BothWays;
 use windlass_sim::config::LinkDirection;
 use windlass_sim::course::Course;
@@ -22,6 +21,8 @@ use crate::class::Class;
 use crate::connections::ConnectionSpec;
 use crate::library::Library;
 use crate::units::QueueLimit;
+
+pub use windlass_sim::config::Record as RecordSpec;
 
 pub use traffic::{Coap, Media, Read, Traffic, Transport};
 
@@ -326,18 +327,3 @@ pub const NO_ALGORITHM: &str = "none";
 
 /// The prefix of a kernel's name of an algorithm.
 pub(crate) const LINUX: &str = "linux:";
-
-/// Data to record in addition to the totals.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct RecordSpec {
-    /// Series of every flow.
-    pub series: Vec<Series>,
-    /// Minimum time between two samples of a series; zero records every change.
-    pub interval: Span,
-    /// Links whose packets are logged.
-    pub capture: Vec<usize>,
-    /// Length of the intervals for the counts of losses and progress; zero counts nothing.
-    pub bins: Span,
-    /// True if the delay of each data packet and each RTT sample are measured.
-    pub delays: bool,
-}

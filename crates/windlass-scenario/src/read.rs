@@ -62,7 +62,7 @@ table!(RECORD, "record", apply_record, written_record, RecordSpec {
     capture [list(Text)], "names of links whose packets are written to a pcapng file", "`[]`";
     bins: Codec::time(span).unless(Span::ZERO), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";
     delays: Codec::flag().unless(false), "whether the one-way delay of each data packet and each RTT sample of its sender are measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550), `gap_ms`, `rtt_ms`, `rtt_p50_ms`, `rtt_p95_ms`, `rtt_p99_ms` and `rtt_max_ms`, in the simulator only", "`false`";
-} capture: _);
+} capture: _, capture_within: _, decisions: _);
 
 table!(TESTBED, "testbed", apply_testbed, written_testbed, TestbedSpec {
     receive_window: Codec::word(&ReceiveWindow::ALL), "limit of the window to `receive_buffer` without `window_scaling`: `\"pinned\"`, the emulator reduces the window field of passing segments, so that the sender sees the simulator's window; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose accounting reduces the window while segments wait behind a hole", "`\"pinned\"`";

@@ -25,7 +25,7 @@ section! {
     /// `[[wifi]]`, except the air.
     CELL, "wifi" with AIR:
     name Name, "unique name", "`wifi`, then `wifi-2` ...";
-    mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
+    mode words(&MODES), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
     access_point station_form(), "a station, in a cell with `infrastructure` only", "required there";
     stations Either(vec![Text, list(station_form())]), "array of the other stations, at least one; or a pattern such as `\"s*\"`, in which `*` means 1, 2, ... up to `count`", "required";
     count Whole(1, MAX_STATIONS as u64), "number of stations of a pattern", "required with a pattern";
@@ -42,15 +42,8 @@ section! {
     battery Of(Energy), "battery of this station, as for a cell; also for an access point", "the cell's";
 }
 
-/// The mode of a cell: infrastructure or ad-hoc.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Infrastructure,
-    AdHoc,
-}
-
-const MODES: [(&str, Mode); 2] =
-    [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
+/// The modes of a cell: true with an access point.
+const MODES: [(&str, bool); 2] = [("infrastructure", true), ("ad-hoc", false)];
 
 /// A station of the file.
 pub(super) struct Placed {
@@ -91,21 +84,20 @@ pub(crate) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
         return Err(Problem::new(&place, message));
     }
     let air = Air::read(&fields, name)?;
-    let mode = fields.or("mode", choice(&MODES), Mode::Infrastructure)?;
-    let access_point = match mode {
-        Mode::Infrastructure => {
-            if let Some(field) = fields.field("hops") {
-                let message = "stations talk to their access point only; `hops` is for `ad-hoc`";
-                return Err(field.error(message));
-            }
-            Some(fields.req("access_point", "\"r1\"", |field| station(field, &air))?)
+    let with_access_point = fields.or("mode", choice(&MODES), true)?;
+    match (with_access_point, fields.field("hops"), fields.field("access_point")) {
+        (true, Some(field), _) => {
+            let message = "stations talk to their access point only; `hops` is for `ad-hoc`";
+            return Err(field.error(message));
         }
-        Mode::AdHoc => {
-            if let Some(field) = fields.field("access_point") {
-                return Err(field.error("a cell with `mode = \"ad-hoc\"` has no access point"));
-            }
-            None
+        (false, _, Some(field)) => {
+            return Err(field.error("a cell with `mode = \"ad-hoc\"` has no access point"));
         }
+        _ => {}
+    }
+    let access_point = match with_access_point {
+        true => Some(fields.req("access_point", "\"r1\"", |field| station(field, &air))?),
+        false => None,
     };
     let count = fields.opt("count", whole_u32(1, MAX_STATIONS as u32))?;
     let stations = fields.req("stations", "[\"s1\", \"s2\"]", |f| stations(f, count, &air))?;

@@ -30,57 +30,43 @@ pub(crate) static SCHEDULING: Kinds = Kinds {
     kinds: &[("fifo", &[]), ("pf", &[&FAIR]), ("fpf", &[&FAIR, &FITNESS])],
 };
 
-#[derive(Clone, Copy, PartialEq)]
-enum Word {
-    Fifo,
-    Pf,
-    Fpf,
-}
-
-const WORDS: [(&str, Word); 3] = [("fifo", Word::Fifo), ("pf", Word::Pf), ("fpf", Word::Fpf)];
+const RULES: [(&str, Rule); 3] =
+    [("fifo", Rule::Fifo), ("pf", Rule::Pf), ("fpf", Rule::Fpf(Reading::Literal))];
 
 /// A rule's name, or a table with its `rule` and the keys of the rule.
 pub(super) fn codec() -> Codec<Scheduling> {
-    let shape = shape!(Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]));
+    let shape = shape!(Either(vec![words(&RULES), Kinds(&SCHEDULING)]));
     Codec::new(shape, read, written)
 }
 
 fn read(field: &Field) -> Result<Scheduling, Problem> {
     let usual = Scheduling::default();
     if !matches!(field.node.value, Value::Table(_)) {
-        return Ok(Scheduling { rule: rule(choice(&WORDS)(field)?, Reading::default()), ..usual });
+        return Ok(Scheduling { rule: choice(&RULES)(field)?, ..usual });
     }
     let fields = Fields::any(field.node, "`scheduling`")?;
-    let word = fields.req("rule", "\"fpf\"", choice(&WORDS))?;
-    match word {
-        Word::Fifo => fields.called("`scheduling` `fifo`").allow(&SCHEDULING.names("fifo"))?,
-        Word::Pf => fields.called("`scheduling` `pf`").allow(&SCHEDULING.names("pf"))?,
-        Word::Fpf => fields.allow(&SCHEDULING.names("fpf"))?,
+    let rule = fields.req("rule", "\"fpf\"", choice(&RULES))?;
+    let mut scheduling = Scheduling { rule, ..usual };
+    match &mut scheduling.rule {
+        Rule::Fifo => fields.called("`scheduling` `fifo`").allow(&SCHEDULING.names("fifo"))?,
+        Rule::Pf => fields.called("`scheduling` `pf`").allow(&SCHEDULING.names("pf"))?,
+        Rule::Fpf(reading) => {
+            fields.allow(&SCHEDULING.names("fpf"))?;
+            *reading = fields.or("reading", choice(&Reading::ALL), *reading)?;
+        }
     }
-    let reading = fields.or("reading", choice(&Reading::ALL), Reading::default())?;
-    let mut scheduling = Scheduling { rule: rule(word, reading), ..usual };
     apply(&mut scheduling, &fields)?;
     Ok(scheduling)
 }
 
-fn rule(word: Word, reading: Reading) -> Rule {
-    match word {
-        Word::Fifo => Rule::Fifo,
-        Word::Pf => Rule::Pf,
-        Word::Fpf => Rule::Fpf(reading),
-    }
-}
-
 fn written(s: &Scheduling) -> String {
-    let word = match s.rule {
+    let (word, reading) = match s.rule {
         Rule::Fifo => return quote("fifo"),
-        Rule::Pf => Word::Pf,
-        Rule::Fpf(_) => Word::Fpf,
+        Rule::Pf => ("pf", None),
+        Rule::Fpf(reading) => ("fpf", Some(quote(word_of(&Reading::ALL, &reading)))),
     };
-    let mut pairs = vec![("rule", quote(word_of(&WORDS, &word)))];
+    let mut pairs = vec![("rule", quote(word))];
     pairs.extend(written_fair(s));
-    if let Rule::Fpf(reading) = s.rule {
-        pairs.push(("reading", quote(word_of(&Reading::ALL, &reading))));
-    }
+    pairs.extend(reading.map(|reading| ("reading", reading)));
     inline(&pairs)
 }
