@@ -141,6 +141,21 @@ impl<T: 'static> Codec<T> {
         Codec { shape, read, write, absent: Absent::Is(None) }
     }
 
+    /// A value, or a word for none.
+    pub(crate) fn or_word(self, word: &'static str) -> Codec<Option<T>> {
+        let Codec { shape, read, write, .. } = self;
+        let read = Box::new(move |field: &Field<'_>| match &field.node.value {
+            Value::Text(text) if text.eq_ignore_ascii_case(word) => Ok(None),
+            _ => read(field).map(Some),
+        });
+        let write = Box::new(move |value: &Option<T>| match value {
+            None => Some(quote(word)),
+            Some(value) => write(value),
+        });
+        let shape = Shape::Either(vec![Shape::Words(vec![word]), shape]);
+        Codec { shape, read, write, absent: Absent::Kept }
+    }
+
     /// The value of the key; `None` if it is left out and nothing replaces it.
     pub(crate) fn value(
         self,
@@ -180,6 +195,28 @@ impl<T: Copy + PartialEq + 'static> Codec<T> {
     pub(crate) fn word(all: &'static [(&'static str, T)]) -> Codec<T> {
         let words = Shape::Words(all.iter().map(|(word, _)| *word).collect());
         Codec::new(words, choice(all), |value| quote(word_of(all, value)))
+    }
+}
+
+impl<T: Copy + PartialEq + From<bool> + 'static> Codec<T> {
+    /// `true`, `false`, or one of two words.
+    pub(crate) fn flag_or(all: &'static [(&'static str, T); 2]) -> Codec<T> {
+        let read = |field: &Field| {
+            let word = match &field.node.value {
+                Value::Boolean(on) => return Ok(T::from(*on)),
+                Value::Text(text) => all.iter().find(|(word, _)| word == text),
+                _ => None,
+            };
+            let [a, b] = all.map(|(word, _)| quote(word));
+            let wrong = || field.error(format!("must be `true`, `false`, `{a}` or `{b}`"));
+            word.map(|(_, value)| *value).ok_or_else(wrong)
+        };
+        let write = |value: &T| match all.iter().find(|(_, known)| known == value) {
+            Some((word, _)) => quote(word),
+            None => (*value == T::from(true)).to_string(),
+        };
+        let words = Shape::Words(all.map(|(word, _)| word).to_vec());
+        Codec::new(Shape::Either(vec![Shape::Flag, words]), read, write)
     }
 }
 

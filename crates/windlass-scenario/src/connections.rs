@@ -4,7 +4,7 @@ use windlass_cc::Span;
 use windlass_sim::session::{Connect, Dialogue, Reconnect, Side, Spread, Step};
 
 use crate::codec::{Codec, Pairs, table};
-use crate::fields::{Field, Fields, boolean, choice, countable_span, named, probability, size};
+use crate::fields::{Field, Fields, choice, countable_span, named, probability, size};
 use crate::presets::{DIALOGUES, DialoguePreset, Part, RECONNECT, RECONNECTS};
 use crate::problem::Problem;
 use crate::quote::{array, inline, quote};
@@ -65,14 +65,12 @@ section! {
     message stages(Part::Message), "for `messages`: array with the dialogue of each message, a name such as `\"mqtt-publish-qos1\"` or steps", "the message alone";
 }
 
-section! {
-    /// A step of a dialogue.
-    STEP, "step":
-    send Of(Size), "bytes that the end that connects writes, at most `1GiB`", "none; `send`, `receive` or `message` is required";
-    receive Of(Size), "bytes that the other end writes in answer, at most `1GiB`", "none";
-    message Flag, "whether the message is part of this step; without such a step it is the first", "`false`";
-    think Of(Time), "time from the end of the step before to this write", "`\"0s\"`";
-}
+table!(STEP, "step", apply_step, written_step, Step {
+    send [Of(Size)], "bytes that the end that connects writes, at most `1GiB`", "none; `send`, `receive` or `message` is required";
+    receive [Of(Size)], "bytes that the other end writes in answer, at most `1GiB`", "none";
+    message: Codec::flag().unless(false), "whether the message is part of this step; without such a step it is the first", "`false`";
+    think: Codec::time(countable_span).unless(Span::ZERO), "time from the end of the step before to this write", "`\"0s\"`";
+} by: _, bytes: _, record: _);
 
 table!(RECONNECT_OWN, "reconnect_rule", apply_reconnect, written_reconnect, Reconnect {
     after: Codec::time(countable_span), "first wait, before its random part", "`\"1s\"`";
@@ -237,25 +235,25 @@ fn read_stage(item: &Field, part: Part) -> Result<Stage, Problem> {
     let bytes = size(1, MAX_STEP);
     let send = fields.opt("send", &bytes)?;
     let receive = fields.opt("receive", &bytes)?;
-    let message = fields.or("message", boolean, false)?;
-    if let (true, Some(field)) = (message && part == Part::Connection, fields.field("message")) {
+    let (by, think) = (Side::Opener, Span::ZERO);
+    let mut step = Step { by, bytes: send.unwrap_or(0), message: false, record: 0, think };
+    apply_step(&mut step, &fields)?;
+    if let (true, Some(field)) = (step.message && part == Part::Connection, fields.field("message"))
+    {
         return Err(field.error("belongs to the dialogue of a message, in `dialogue.message`"));
     }
-    let (by, bytes) = match (send, receive) {
-        (Some(_), Some(_)) => {
-            return Err(item.error("a step has either `send` or `receive`"));
-        }
-        (None, Some(_)) if message => {
+    match (send, receive) {
+        (Some(_), Some(_)) => return Err(item.error("a step has either `send` or `receive`")),
+        (None, Some(_)) if step.message => {
             return Err(item.error("the end that connects sends the message; write `send`"));
         }
-        (None, None) if !message => {
+        (None, None) if !step.message => {
             return Err(item.error("a step needs `send`, `receive` or `message = true`"));
         }
-        (_, Some(bytes)) => (Side::Listener, bytes),
-        (send, None) => (Side::Opener, send.unwrap_or(0)),
-    };
-    let think = fields.or("think", countable_span, Span::ZERO)?;
-    Ok(Stage::Step(Step { by, bytes, message, record: 0, think }))
+        (_, Some(bytes)) => (step.by, step.bytes) = (Side::Listener, bytes),
+        (_, None) => {}
+    }
+    Ok(Stage::Step(step))
 }
 
 impl ConnectionSpec {
@@ -345,11 +343,6 @@ fn written_stage(stage: &Stage) -> String {
         let key = if step.by == Side::Opener { "send" } else { "receive" };
         pairs.push((key, quote(Bytes(step.bytes))));
     }
-    if step.message {
-        pairs.push(("message", "true".to_owned()));
-    }
-    if step.think > Span::ZERO {
-        pairs.push(("think", quote(Duration(step.think))));
-    }
+    pairs.extend(written_step(step));
     inline(&pairs)
 }

@@ -41,11 +41,8 @@ pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyPar
     if text.eq_ignore_ascii_case(NO_ALGORITHM) {
         return Ok(None);
     }
-    let found = AnyParams::by_name(text).map(|params| params.flavoured(flavour));
-    found.map(Some).ok_or_else(|| {
-        let known: Vec<&str> = ALGORITHMS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    let find = |name: &str| AnyParams::by_name(name).map(|params| params.flavoured(flavour));
+    by_name(field, find, ALGORITHMS.iter().map(|info| info.id)).map(Some)
 }
 
 /// True if the algorithm has a selectable slow start.
@@ -119,11 +116,17 @@ pub(super) fn read_slow_start(
 }
 
 fn slow_start_by_name(field: &Field) -> Result<slow_start::AnyParams, Problem> {
+    by_name(field, slow_start::AnyParams::by_name, SLOW_STARTS.iter().map(|info| info.id))
+}
+
+/// The value that `find` finds by one of these names.
+fn by_name<T>(
+    field: &Field,
+    find: impl FnOnce(&str) -> Option<T>,
+    names: impl Iterator<Item = &'static str>,
+) -> Result<T, Problem> {
     let text = field.string()?;
-    slow_start::AnyParams::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = SLOW_STARTS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    find(text).ok_or_else(|| unknown_word(field, text, &names.collect::<Vec<_>>()))
 }
 
 /// The key that chooses the timer.
@@ -147,11 +150,7 @@ pub(super) fn read_timer(field: &Field, timer: &mut rto::AnyParams) -> Result<()
 }
 
 fn timer_by_name(field: &Field) -> Result<rto::AnyParams, Problem> {
-    let text = field.string()?;
-    rto::AnyParams::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = TIMERS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    by_name(field, rto::AnyParams::by_name, TIMERS.iter().map(|info| info.id))
 }
 
 fn no_longer_than_max(field: &Field, timer: &rto::AnyParams) -> Result<(), Problem> {

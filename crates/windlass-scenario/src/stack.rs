@@ -10,14 +10,12 @@ use windlass_tcp::stack::{
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, Pairs, table};
-use crate::fields::{
-    Field, Fields, boolean, choice, named, size_u32, span, whole_u32, window, word_of,
-};
+use crate::fields::{Field, Fields, choice, named, span, whole_u32, window, word_of};
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::quote::quote;
 use crate::schema::Shape::{Either, Of, Whole, Words};
-use crate::schema::{Quantity, Shape, section};
+use crate::schema::{Quantity, section};
 use crate::tree::Value;
 use crate::units::{self, Bytes};
 
@@ -32,10 +30,9 @@ section! {
 /// The words for accurate ECN, with and without its option.
 const ACCURATE: [(&str, EcnFeedback); 2] =
     [("accurate", EcnFeedback::Accurate), ("accurate-counter", EcnFeedback::AccurateCounter)];
-/// Word for the growth rule of draft-ietf-ccwg-ratelimited-increase.
-const RATE_LIMITED: &str = "rate-limited";
-/// The word for the conditions of ns-3's classes.
-const NS3: &str = "ns3";
+/// The words for the growth rule of draft-ietf-ccwg-ratelimited-increase, and for the conditions of ns-3's classes.
+const VALIDATIONS: [(&str, WindowValidation); 2] =
+    [("rate-limited", WindowValidation::RateLimited), ("ns3", WindowValidation::Ns3)];
 
 /// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
@@ -60,7 +57,7 @@ pub(super) struct Stack {
 }
 
 table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
-    mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
+    mss: Codec::size_u32(1, MAX_MSS).or_word(AUTO), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer; with `receive_autotuning` it is memory, of which a segment of 1448 bytes takes 2304, as in Linux (`tcp_rmem[2]`)", "";
     receive_autotuning: Codec::flag(), "advertise half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`", "";
     initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
@@ -88,7 +85,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     frto: Codec::flag(), "detect a spurious timeout from the acknowledgements after it, with recovery `sack` or `prr`: RFC 5682; as in Linux, any acknowledgement of data that were not retransmitted is sufficient proof, even the first", "";
     eifel: Codec::flag(), "detect a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
     dsack_undo: Codec::flag(), "undo a reduction when every retransmission is reported as a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
-    ecn: ecn_feedback(), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768: three bits count the marked packets, and an option counts the marked bytes; with a peer that lacks it RFC 3168), `\"accurate-counter\"` (RFC 9768 without the option), or `false`", "";
+    ecn: Codec::flag_or(&ACCURATE), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768: three bits count the marked packets, and an option counts the marked bytes; with a peer that lacks it RFC 3168), `\"accurate-counter\"` (RFC 9768 without the option), or `false`", "";
     recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
     loss_cut: Codec::word(&LossCut::ALL), "quantity that a loss or a mark reduces: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
     mark_cut: Codec::word(&MarkCut::ALL), "duration of the reduction after a mark: `at-once`, or `proportional` to the data delivered in an RTT, in which cwnd does not grow; the stack then answers exact marks too", "";
@@ -96,7 +93,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     pacing: Codec::word(&Pacing::ALL), "`off`, `algorithm` (at the rate of the algorithm, if it has one), or `always`: without such a rate, at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
     limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
-    window_validation: validation(), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); `\"ns3\"`, for `cubic`, and for `reno` in congestion avoidance, if the last segment left less than a segment of cwnd free, and always for other algorithms; or `false`", "";
+    window_validation: Codec::flag_or(&VALIDATIONS), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); `\"ns3\"`, for `cubic`, and for `reno` in congestion avoidance, if the last segment left less than a segment of cwnd free, and always for other algorithms; or `false`", "";
     idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "RTT samples for the minimum RTT of algorithms: `any`, or as in Linux only samples of `data`, not of the SYN (BBR and other algorithms with rate samples use any), and samples by timestamps if only retransmissions are acknowledged", "";
@@ -110,42 +107,6 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto: _);
 
-/// `true`, `false` or a word for accurate ECN.
-fn ecn_feedback() -> Codec<EcnFeedback> {
-    let shape = Either(vec![Shape::Flag, Words(ACCURATE.map(|(word, _)| word).to_vec())]);
-    let read = |field: &Field<'_>| {
-        let word = match field.node.value {
-            Value::Boolean(_) => return boolean(field).map(EcnFeedback::from),
-            Value::Text(ref text) => ACCURATE.iter().find(|(word, _)| word == text),
-            _ => None,
-        };
-        let wrong = "must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`";
-        word.map(|(_, feedback)| *feedback).ok_or_else(|| field.error(wrong))
-    };
-    Codec::new(shape, read, |feedback| {
-        match ACCURATE.iter().find(|(_, accurate)| accurate == feedback) {
-            Some((word, _)) => quote(word),
-            None => feedback.is_on().to_string(),
-        }
-    })
-}
-
-/// `true`, `false`, `"rate-limited"` or `"ns3"`.
-fn validation() -> Codec<WindowValidation> {
-    let shape = Either(vec![Shape::Flag, Words(vec![RATE_LIMITED, NS3])]);
-    let read = |field: &Field<'_>| match field.node.value {
-        Value::Boolean(_) => boolean(field).map(WindowValidation::from),
-        Value::Text(ref text) if text == RATE_LIMITED => Ok(WindowValidation::RateLimited),
-        Value::Text(ref text) if text == NS3 => Ok(WindowValidation::Ns3),
-        _ => Err(field.error("must be `true`, `false`, `\"rate-limited\"` or `\"ns3\"`")),
-    };
-    Codec::new(shape, read, |validation| match validation {
-        WindowValidation::RateLimited => quote(RATE_LIMITED),
-        WindowValidation::Ns3 => quote(NS3),
-        validation => (*validation == WindowValidation::Used).to_string(),
-    })
-}
-
 /// A number of segments, or `unlimited`.
 fn limit() -> Codec<u32> {
     let shape = Either(vec![Words(vec![UNLIMITED]), Whole(1, 1_000_000)]);
@@ -155,10 +116,6 @@ fn limit() -> Codec<u32> {
     })
 }
 
-fn written_mss(mss: &Option<u32>) -> String {
-    mss.map_or_else(|| quote(AUTO), |mss| quote(Bytes(mss.into())))
-}
-
 /// A style of recovery, or the algorithm's style.
 fn recovery_style() -> Codec<Option<LossRecovery>> {
     let words = LossRecovery::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
@@ -166,14 +123,6 @@ fn recovery_style() -> Codec<Option<LossRecovery>> {
         Some(style) => quote(word_of(&LossRecovery::ALL, style)),
         None => quote(AUTO),
     })
-}
-
-fn is_auto(field: &Field) -> bool {
-    matches!(&field.node.value, Value::Text(text) if text == AUTO)
-}
-
-fn mss(field: &Field) -> Result<Option<u32>, Problem> {
-    if is_auto(field) { Ok(None) } else { size_u32(1, MAX_MSS)(field).map(Some) }
 }
 
 fn segments_or_unlimited(field: &Field) -> Result<u32, Problem> {

@@ -43,7 +43,7 @@ table!(AIR, "air", apply_air, written_air, RadioConfig {
     carrier_sense_dbm as carrier_sense: dbm(), "minimum power at which the channel is busy", "the standard's requirement: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`, `-85dBm` for `802.15.4`";
     sensitivity_dbm as sensitivity: dbm(), "minimum power at which a frame is received", "as `carrier_sense`";
     noise_figure_db as noise_figure: ratio(decibels), "noise of the receivers above thermal noise, for `loss = { model = \"snr\" }`", "`\"7dB\"`";
-    capture_db as capture: capture(), "ratio by which a frame must exceed the sum of overlapping frames to survive; `none`: no frame survives", "`\"none\"`";
+    capture_db as capture: ratio(advantage).or_word("none"), "ratio by which a frame must exceed the sum of overlapping frames to survive; `none`: no frame survives", "`\"none\"`";
     late_capture: Codec::word(&LateCapture::ALL).unless(LateCapture::default()), "with `capture`: time at which a receiver may change to a stronger frame: `always`, or only during the `preamble` of the first frame", "`\"always\"`";
     errors as loss: errors().unless(FrameErrors::None), "errors of received frames: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to each frame at each receiver", "none";
     eifs: Codec::flag(), "wait for an extended interframe space after a frame in error, as in the standard", "`true`";
@@ -305,18 +305,12 @@ fn within(field: &Field, value: f64, unit: &str) -> Result<f64, Problem> {
     Err(field.error(format!("{value}{unit} is outside the range from -{most} to {most}{unit}")))
 }
 
-/// A ratio, or `none`.
-fn capture() -> Codec<Option<f64>> {
-    let is_none = |field: &Field| matches!(&field.node.value, Value::Text(text) if text.eq_ignore_ascii_case("none"));
-    let read = move |field: &Field| match is_none(field) {
-        true => Ok(None),
-        false => match decibels(field)? {
-            ..0.0 => Err(field.error("must not be negative: a weaker frame never survives")),
-            db => Ok(Some(db)),
-        },
-    };
-    let write = |db: &Option<f64>| quote(db.map_or("none".into(), |db| Decibels(db).to_string()));
-    Codec::new(shape!(Either(vec![Words(vec!["none"]), Of(Decibels)])), read, write)
+/// A ratio that is not negative.
+fn advantage(field: &Field) -> Result<f64, Problem> {
+    match decibels(field)? {
+        ..0.0 => Err(field.error("must not be negative: a weaker frame never survives")),
+        db => Ok(db),
+    }
 }
 
 fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
