@@ -6,8 +6,8 @@ use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{
-    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Media as SimMedia,
-    Multipath, ReadPolicy, SubflowConfig, Traffic as SimTraffic,
+    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, MAX_SPAN,
+    Media as SimMedia, Multipath, ReadPolicy, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::dtls::Dtls;
 use windlass_sim::link::QueueLimit as SimQueue;
@@ -21,9 +21,6 @@ use crate::connections::ConnectionSpec;
 use crate::presets::DtlsPreset;
 use crate::units::QueueLimit;
 use crate::{Coap, DirectionSpec, FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
-
-/// Longest time between two messages, nanoseconds: 73 years, longer than any run.
-const MAX_GAP: u64 = 1 << 61;
 
 /// The configuration of one run of `scenario` with this seed.
 ///
@@ -329,7 +326,7 @@ fn sessions(spec: &FlowSpec, traffic: SimTraffic, cuts: [Vec<[Time; 2]>; 2]) -> 
 }
 
 fn gap(law: Law, shape: u32, every: Span) -> Draw {
-    Draw { law, shape, mean: every.0, most: MAX_GAP.max(every.0) }
+    Draw { law, shape, mean: every.0, most: MAX_SPAN.max(every).0 }
 }
 
 fn arrivals_seed(spec: &FlowSpec, seed: u64) -> u64 {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use windlass_cc::Span;
+use windlass_sim::config::MAX_SPAN;
 
 use crate::problem::{Place, Problem, listed, nearest};
 use crate::schema::Kinds;
@@ -255,10 +256,10 @@ pub(super) fn span(field: &Field) -> Result<Span, Problem> {
     field.quantity().map(|Duration(span)| span)
 }
 
-/// A time that the simulator can run or wait for: at most 73 years, so that sums of a few times do not overflow.
+/// A time that the simulator can run or wait for: at most [`MAX_SPAN`].
 pub(super) fn countable_span(field: &Field) -> Result<Span, Problem> {
     match span(field)? {
-        Span(longer) if longer > 1 << 61 => Err(field.error("must be at most 73 years")),
+        longer if longer > MAX_SPAN => Err(field.error("must be at most 73 years")),
         span => Ok(span),
     }
 }

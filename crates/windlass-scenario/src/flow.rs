@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Flavour, Span};
-use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::config::{Coap as SimCoap, UDP_HEADERS};
 use windlass_sim::session::Connect;
 use windlass_tcp::Profile;
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 
 use crate::class::{self, Class};
 use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
@@ -21,7 +22,7 @@ use crate::problem::{Place, Problem};
 use crate::quic;
 use crate::schema::section;
 use crate::stack::{self, STACK_TABLE, Stack};
-use crate::traffic::{READ, TRAFFIC, UDP_HEADERS, read_application, traffic};
+use crate::traffic::{READ, TRAFFIC, read_application, traffic};
 use crate::tree::{Node, Value};
 use crate::units::Duration;
 use crate::ways::{self, Hop};
@@ -51,8 +52,8 @@ section! {
     draw Either(vec![Flag, list(Text)]), "`true`: each run draws different sending nodes, from all nodes whose names match `from` with any text for its `*` (except `to`); or an array of the nodes to draw from", "the senders of `from`";
 }
 
-/// Headers of IPv4 with TCP, bytes.
-const TCP_HEADERS: u32 = 40;
+/// Headers of IPv4 and TCP, bytes.
+pub(super) const TCP_HEADERS: u32 = IPV4_HEADER + TCP_HEADER;
 
 /// A flow before it has a name.
 struct Unnamed {

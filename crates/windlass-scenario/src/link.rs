@@ -1,6 +1,7 @@
 //! Links: their keys and their reader.
 
 use windlass_cc::Span;
+use windlass_sim::config::MAX_IP_LEN;
 use windlass_sim::link::Framing;
 use windlass_sim::link_radio::ClassA;
 
@@ -20,7 +21,7 @@ use crate::tree::Node;
 
 const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
-const MTU_RANGE: (u32, u32) = (68, 65_535);
+const MTU_RANGE: (u32, u32) = (68, MAX_IP_LEN);
 
 section! {
     /// `[[link]]`, except the keys that it shares with the parts of a topology.

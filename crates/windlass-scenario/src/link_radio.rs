@@ -1,7 +1,7 @@
 //! Radios of links: their keys, their reader and their check against the flows.
 
 use windlass_cc::Span;
-use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::config::{Coap as SimCoap, UDP_HEADERS};
 use windlass_sim::link_radio::{
     Access, Cellular, ClassA, LinkRadio, Power, Release, lora, presets,
 };
@@ -11,6 +11,7 @@ use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
+use crate::flow::TCP_HEADERS;
 use crate::model::{Coap, FlowSpec, RadioSpec, Traffic, Transport};
 use crate::network::Network;
 use crate::problem::{Place, Problem};
@@ -263,14 +264,17 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         return 0.0;
     }
     // A message over TCP has at least one segment.
-    const TCP: u64 = 40;
-    const UDP: u64 = 28;
     let (size, every_s) = match flow.traffic {
         Traffic::Cbr { rate_bps, packet, transport, .. } => {
-            let headers = if transport == Transport::Udp { UDP } else { TCP };
-            (u64::from(packet) + headers, 8.0 * f64::from(packet) / rate_bps.max(1) as f64)
+            let headers = if transport == Transport::Udp { UDP_HEADERS } else { TCP_HEADERS };
+            (
+                u64::from(packet) + u64::from(headers),
+                8.0 * f64::from(packet) / rate_bps.max(1) as f64,
+            )
         }
-        Traffic::Messages { every, size, phases: None, .. } => (size + TCP, seconds(every)),
+        Traffic::Messages { every, size, phases: None, .. } => {
+            (size + u64::from(TCP_HEADERS), seconds(every))
+        }
         Traffic::Coap(coap) if coap.phases.is_none() => {
             let record = coap.security.map_or(0, |preset| preset.record);
             let size = SimCoap::message_size(coap.token, coap.options, coap.size) + record;
@@ -284,7 +288,7 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
     };
     let flights: f64 = match flow.traffic {
         Traffic::Coap(Coap { security: Some(preset), per_request: true, .. }) => {
-            [0, 2].map(|i| air(u64::from(preset.flights[i]) + UDP)).iter().sum()
+            [0, 2].map(|i| air((preset.flights[i] + UDP_HEADERS).into())).iter().sum()
         }
         _ => 0.0,
     };

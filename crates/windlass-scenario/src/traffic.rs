@@ -2,7 +2,7 @@
 
 use windlass_cc::{Span, rto};
 use windlass_sim::arrivals::Law;
-use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::config::{Coap as SimCoap, MAX_DATAGRAM};
 use windlass_sim::media::nada;
 
 use crate::codec::{Codec, ordered, table};
@@ -50,10 +50,10 @@ table!(MESSAGES, "messages", read_messages, written_messages, builds Traffic::Me
 
 table!(COAP, "coap", read_coap, written_coap, builds Coap {
     every: Codec::time(every).req("\"10s\""), "mean time from one request to the next, and from the start to the first", "required";
-    size: Codec::size_u32(1, MAX_PACKET).req("\"100B\""), "payload of a request", "required";
+    size: Codec::size_u32(1, MAX_DATAGRAM).req("\"100B\""), "payload of a request", "required";
     gaps: Codec::word(&Law::ALL).or(Law::Exponential), "distribution of the times between requests", "`\"exponential\"`";
     shape: pareto(), "shape of a Pareto distribution, with at most three decimals, above 1, at most 1000", "`1.5`";
-    response: Codec::size_u32(1, MAX_PACKET).or(0).unless(0), "payload of a response, which is in the acknowledgement of its request", "none";
+    response: Codec::size_u32(1, MAX_DATAGRAM).or(0).unless(0), "payload of a response, which is in the acknowledgement of its request", "none";
     token: Codec::size_u32(0, SimCoap::MAX_TOKEN).or(4), "the token that a request and its response carry, at most `8B`", "`\"4B\"`";
     options: Codec::size_u32(0, MAX_OPTIONS).or(8), "options of a request, at most `1000B`; a response has no options", "`\"8B\"`";
     confirmable: Codec::flag().or(true), "whether requests are confirmable; other requests are sent once, without a response", "`true`";
@@ -106,14 +106,10 @@ pub(crate) static READ: Kinds = Kinds {
     kinds: &[("immediate", &[]), ("delayed", &[&DELAYED]), ("rate", &[&READ_RATE])],
 };
 
-/// Headers of IPv4 with UDP, bytes.
-pub(super) const UDP_HEADERS: u32 = 28;
-
 /// Maximum size of a transfer, bytes: [`MAX_REQUESTS`] transfers of this size fit into a 64-bit
 /// stream offset.
 const MAX_TRANSFER: u64 = 1 << 40;
 const MAX_REQUESTS: u32 = 1_000_000;
-const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
 
 /// Largest message, bytes.
 const MAX_MESSAGE: u64 = 1 << 30;
@@ -129,7 +125,7 @@ fn transfer() -> Codec<u64> {
 }
 
 fn packet() -> Codec<u32> {
-    Codec::size_u32(1, MAX_PACKET).req("\"1000B\"")
+    Codec::size_u32(1, MAX_DATAGRAM).req("\"1000B\"")
 }
 
 fn timer() -> Codec<rto::AnyParams> {
