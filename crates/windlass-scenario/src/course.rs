@@ -8,6 +8,7 @@ use windlass_sim::both_ways::BothWays;
 use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
+use windlass_sim::queue::Discipline;
 
 use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
@@ -243,69 +244,43 @@ pub(super) fn steps<T>(
     Ok(all)
 }
 
-/// The values of a link's two directions. The table has the forward direction. Its `back` has the backward direction,
-/// and a key that `back` leaves out is as forward.
-pub(super) struct TwoWays {
-    pub(super) forward: DirectionSpec,
-    pub(super) back: Option<Box<DirectionSpec>>,
-    pub(super) course: [Course; 2],
-}
-
+/// A direction of a link, and its changes over time.
+pub(super) type Way = (DirectionSpec, Course);
 /// Rates of both directions and delay that a link has without these keys.
 pub(super) type Usual = ([u64; 2], Span);
 
-/// Reads the directions of a link. `usual` has the defaults of a radio.
-pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<TwoWays, Problem> {
+/// Reads the directions of a link. `usual` has the defaults of a radio. The table has the forward direction. Its
+/// `back` has the backward direction, and a key that `back` leaves out is as forward.
+pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<[Way; 2], Problem> {
     let (rates_bps, delay) = usual.unwrap_or_default();
-    let nothing = DirectionSpec {
-        rate_bps: rates_bps[0],
-        delay,
-        queue: queue::Queue::DEFAULT.limit,
-        discipline: queue::Queue::DEFAULT.discipline,
-    };
+    let (queue, discipline) = (queue::LIMIT_OF_LINKS, Discipline::DropTail);
+    let nothing = DirectionSpec { rate_bps: rates_bps[0], delay, queue, discipline };
     if usual.is_none() {
         fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
     }
-    let (forward, there) = direction(fields, nothing, Course::default())?;
+    let forward = direction(fields, (nothing, Course::default()))?;
     let mut back = forward.clone();
     if usual.is_some() && fields.field("rate").is_none() {
-        back.rate_bps = rates_bps[1];
+        back.0.rate_bps = rates_bps[1];
     }
-    let (back, here) = match fields.field("back") {
-        None => (back, there.clone()),
-        Some(field) => {
-            let fields = Fields::open(field.node, "`back`", BACK.names)?;
-            direction(&fields, back, there.clone())?
-        }
-    };
-    let back = (back != forward).then(|| Box::new(back));
-    Ok(TwoWays { course: [there, here], back, forward })
+    if let Some(field) = fields.field("back") {
+        back = direction(&Fields::open(field.node, "`back`", BACK.names)?, back)?;
+    }
+    Ok([forward, back])
 }
 
 /// This direction with the changes of the table.
-fn direction(
-    fields: &Fields,
-    like: DirectionSpec,
-    course: Course,
-) -> Result<(DirectionSpec, Course), Problem> {
-    let (rate_bps, rate) = fields.or("rate", read_rate, (like.rate_bps, course.rate))?;
-    let like_delay = (like.delay, course.delays, course.delays_repeat);
-    let (delay, delays, delays_repeat) = fields.or("delay", read_delay, like_delay)?;
-    let queue = queue::Queue { limit: like.queue, discipline: like.discipline };
-    let queue = fields.or("queue", |field| queue::read(field, rate_bps), queue)?;
-    let course = Course {
-        rate,
-        jitter: fields.or("jitter", jitter, course.jitter)?,
-        reorder: fields.or("reorder", reorder, course.reorder)?,
-        acks: fields.or("acks", acks, course.acks)?,
-        delays,
-        delays_repeat,
-        bursts: None,
-        loss: None,
-    };
-    check_jitter(fields, delay, &course)?;
-    let queue::Queue { limit: queue, discipline } = queue;
-    Ok((DirectionSpec { rate_bps, delay, queue, discipline }, course))
+fn direction(fields: &Fields, (mut way, mut course): Way) -> Result<Way, Problem> {
+    (way.rate_bps, course.rate) = fields.or("rate", read_rate, (way.rate_bps, course.rate))?;
+    let delays = (way.delay, course.delays, course.delays_repeat);
+    (way.delay, course.delays, course.delays_repeat) = fields.or("delay", read_delay, delays)?;
+    let queue = |field: &Field| queue::read(field, way.rate_bps);
+    (way.queue, way.discipline) = fields.or("queue", queue, (way.queue, way.discipline))?;
+    course.jitter = fields.or("jitter", jitter, course.jitter)?;
+    course.reorder = fields.or("reorder", reorder, course.reorder)?;
+    course.acks = fields.or("acks", acks, course.acks)?;
+    check_jitter(fields, way.delay, &course)?;
+    Ok((way, course))
 }
 
 /// Checks that no packet may arrive before it was sent.

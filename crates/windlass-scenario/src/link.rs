@@ -105,7 +105,9 @@ fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, P
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
     let radio = fields.opt("radio", link_radio::read)?;
     let usual = radio.as_ref().map(|radio| (radio.rates_bps, radio.delay));
-    let course::TwoWays { forward, back, mut course } = course::read(fields, usual)?;
+    let [(forward, there), (back, here)] = course::read(fields, usual)?;
+    let mut course = [there, here];
+    let back = (back != forward).then(|| Box::new(back));
     let class_a = link_radio::class_a(radio.as_ref().map(|radio| &radio.spec));
     let usual_mtu = class_a.map_or(DEFAULT_MTU, ClassA::max_packet);
     let mtu = fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), usual_mtu)?;

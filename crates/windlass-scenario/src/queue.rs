@@ -46,17 +46,10 @@ pub(crate) static QUEUE: Kinds = Kinds {
 };
 
 /// A queue's limit and its discipline.
-#[derive(Clone)]
-pub(super) struct Queue {
-    pub(super) limit: QueueLimit,
-    pub(super) discipline: Discipline<QueueLimit>,
-}
+pub(super) type Queue = (QueueLimit, Discipline<QueueLimit>);
 
-impl Queue {
-    /// The default queue of a link.
-    pub(super) const DEFAULT: Queue =
-        Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
-}
+/// The default limit of a link's queue.
+pub(super) const LIMIT_OF_LINKS: QueueLimit = QueueLimit::Packets(100);
 
 /// Largest memory of DualPI2, bytes, which is no limit.
 const MAX_MEMORY: u64 = 1 << 40;
@@ -161,7 +154,7 @@ fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
 /// Reads a length, or a table with the discipline of a link of this rate.
 pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let Value::Table(_) = field.node.value else {
-        return Ok(Queue { limit: queue(field)?, ..Queue::DEFAULT });
+        return Ok((queue(field)?, Discipline::DropTail));
     };
     let fields = Fields::any(field.node, "`queue`")?;
     let known = disciplines();
@@ -170,7 +163,7 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let discipline = known[fields.or("discipline", choice(&named), 0)?].clone();
     let what = format!("`queue` with the discipline `{}`", discipline.id());
     let fields = Fields::open(field.node, &what, &QUEUE.names(discipline.id()))?;
-    let limit = fields.or("limit", queue, Queue::DEFAULT.limit)?;
+    let limit = fields.or("limit", queue, LIMIT_OF_LINKS)?;
     let discipline = parameters(&fields, discipline, rate_bps)?;
     let discipline = match fields.field("device") {
         Some(field) => {
@@ -178,7 +171,7 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
         }
         None => discipline,
     };
-    Ok(Queue { limit, discipline })
+    Ok((limit, discipline))
 }
 
 /// The size of a device's queue.

@@ -239,6 +239,17 @@ pub(super) fn distance(field: &Field) -> Result<Distance, Problem> {
     Err(field.error(format!("{distance} is farther than `1000km`")))
 }
 
+/// The distance at which frames are sensed, if they are received in this range.
+pub(super) fn at_least(field: &Field, range: i64) -> Result<Distance, Problem> {
+    match distance(field)? {
+        Distance { mm } if mm < range => {
+            let least = Distance { mm: range };
+            Err(field.error(format!("what is received is sensed too: at least `{least}`")))
+        }
+        sense => Ok(sense),
+    }
+}
+
 fn radius(field: &Field) -> Result<i64, Problem> {
     match distance(field)?.mm {
         ..0 => Err(field.error("a radius is not negative, for example `10m`")),
@@ -326,9 +337,8 @@ fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
             *reference_loss_db = phy.reference_loss_db()
         }
         (PathLoss::Disc { receive_mm, sense_mm }, _, None) => *sense_mm = *receive_mm,
-        (PathLoss::Disc { receive_mm, sense_mm }, _, Some(field)) if *sense_mm < *receive_mm => {
-            let least = Distance { mm: *receive_mm as i64 };
-            return Err(field.error(format!("what is received is sensed too: at least `{least}`")));
+        (PathLoss::Disc { receive_mm, .. }, _, Some(field)) => {
+            at_least(&field, *receive_mm as i64)?;
         }
         _ => {}
     }
