@@ -181,6 +181,13 @@ impl<T: 'static> Codec<T> {
     }
 }
 
+impl<T: Default + 'static> Codec<T> {
+    /// A key whose default depends on other keys, so that the reader of the table fills it in.
+    pub(crate) fn later(self) -> Codec<T> {
+        self.or(T::default())
+    }
+}
+
 impl<T: PartialEq + 'static> Codec<T> {
     /// A key that is not written at this value, so that it changes no older hash.
     pub(crate) fn unless(self, usual: T) -> Codec<T> {

@@ -42,7 +42,7 @@ table!(MESSAGES, "messages", read_messages, written_messages, builds Traffic::Me
     gaps: Codec::word(&Law::ALL).or(Law::Exponential), "distribution of the times between messages: `constant`, `exponential` (a Poisson process) or `pareto`", "`\"exponential\"`";
     sizes: Codec::word(&Law::ALL).or(Law::Constant), "distribution of the sizes", "`\"constant\"`";
     shape: pareto(), "shape of Pareto distributions, with at most three decimals, above 1, at most 1000", "`1.5`";
-    most: Codec::size(0, u64::MAX).or(0), "maximum size; larger values are reduced to it", "a thousand times `size`";
+    most: Codec::size(0, u64::MAX).later(), "maximum size; larger values are reduced to it", "a thousand times `size`";
     phases: phases().opt(), "mean lengths of alternating phases of sending and of silence, exponentially distributed, such as `[\"2s\", \"58s\"]`; `every` does not count the silence", "always sending";
     stop: Codec::time(span).opt(), "simulated time of the end", "the end of the run";
     deadline: Codec::time(positive_span).opt(), "as for `cbr`: the results then have the number of late messages, the latency, and the age of the newest message at the receiver (`message_age_ms`)", "none";
@@ -172,28 +172,27 @@ pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Proble
 
 /// The traffic and its sending intervals as TOML text.
 pub(super) fn written(traffic: &Traffic, on: &[[Span; 2]]) -> String {
-    /// The keys that precede the others, in any traffic that has them.
+    /// The keys that precede the others.
     const FIRST: &str = "rate packet transport spread every gaps size sizes token options confirmable nstart \
         max_retransmit rto";
-    let (kind, pairs, useless) = match traffic {
-        Traffic::Bulk { .. } => ("bulk", written_bulk(traffic), [""; 2]),
-        Traffic::RequestResponse { .. } => ("request-response", written_requests(traffic), [""; 2]),
-        Traffic::Cbr { .. } => ("cbr", written_cbr(traffic), [""; 2]),
-        Traffic::Messages { gaps, sizes, .. } => {
-            let shape = if [gaps, sizes].contains(&&Law::Pareto) { "" } else { "shape" };
-            let most = if *sizes == Law::Constant { "most" } else { "" };
-            ("messages", written_messages(traffic), [shape, most])
-        }
-        Traffic::Coap(coap) => {
-            let shape = if coap.gaps == Law::Pareto { "" } else { "shape" };
-            let handshake = if coap.security.is_none() { "handshake" } else { "" };
-            ("coap", written_coap(coap), [shape, handshake])
-        }
-        Traffic::Media(media) => ("media", written_media(media), [""; 2]),
+    let (kind, pairs) = match traffic {
+        Traffic::Bulk { .. } => ("bulk", written_bulk(traffic)),
+        Traffic::RequestResponse { .. } => ("request-response", written_requests(traffic)),
+        Traffic::Cbr { .. } => ("cbr", written_cbr(traffic)),
+        Traffic::Messages { .. } => ("messages", written_messages(traffic)),
+        Traffic::Coap(coap) => ("coap", written_coap(coap)),
+        Traffic::Media(media) => ("media", written_media(media)),
+    };
+    let is_used = |key: &str| match (traffic, key) {
+        (Traffic::Messages { gaps, sizes, .. }, "shape") => [gaps, sizes].contains(&&Law::Pareto),
+        (Traffic::Messages { sizes, .. }, "most") => *sizes != Law::Constant,
+        (Traffic::Coap(coap), "shape") => coap.gaps == Law::Pareto,
+        (Traffic::Coap(coap), "handshake") => coap.security.is_some(),
+        _ => true,
     };
     let mut pairs = ordered(pairs, FIRST);
+    pairs.retain(|(key, _)| is_used(key));
     pairs.insert(0, ("kind", quote(kind)));
-    pairs.retain(|(key, _)| !useless.contains(key));
     if !on.is_empty() {
         pairs.push(("on", array(on, times)));
     }

@@ -58,19 +58,19 @@ table!(AIR, "air", apply_air, written_air, RadioConfig {
 table!(CONSUMPTION, "consumption", read_consumption, written_consumption, builds Consumption {
     transmit_uw as transmit: Codec::watts().req("\"1350mW\""), "power drawn while it transmits, such as `1350mW`", "required";
     receive_uw as receive: Codec::watts().req("\"900mW\""), "power drawn while it receives", "required";
-    listen_uw as listen: Codec::watts().or(0), "power drawn while the channel is busy with anything else", "`receive`";
+    listen_uw as listen: Codec::watts().later(), "power drawn while the channel is busy with anything else", "`receive`";
     idle_uw as idle: Codec::watts().req("\"740mW\""), "power drawn while nothing is on the air", "required";
     sleep_uw as sleep: Codec::watts().or(0).unless(0), "power drawn while it sleeps", "`\"0mW\"`";
 });
 
 table!(LOG_DISTANCE, "log-distance", read_log_distance, written_log_distance, builds PathLoss::LogDistance {
     exponent: Codec::number(EXPONENTS[0], EXPONENTS[1]).or(3.0), "path-loss exponent, 0.1 to 20", "`3`";
-    reference_loss_db as reference: ratio(loss_db).or(0.0), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
+    reference_loss_db as reference: ratio(loss_db).later(), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
 });
 
 table!(DISC, "disc", read_disc, written_disc, builds PathLoss::Disc {
     receive_mm as receive: reach().req("\"250m\""), "maximum distance at which frames are received", "required";
-    sense_mm as sense: reach().or(0), "maximum distance at which frames are sensed", "`receive`";
+    sense_mm as sense: reach().later(), "maximum distance at which frames are sensed", "`receive`";
 });
 
 /// Decrease of power with distance.
