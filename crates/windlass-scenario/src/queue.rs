@@ -2,7 +2,7 @@
 
 use windlass_sim::queue::{
     CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_COUPLING,
-    MAX_DEVICE_PACKETS, MAX_GAIN, Pie, Policer, Red, Scheduler, Threshold,
+    MAX_DEVICE_PACKETS, MAX_FLOWS, MAX_GAIN, Pie, Policer, Red, Scheduler, Threshold,
 };
 
 use crate::codec::{Codec, Pairs, table};
@@ -77,7 +77,7 @@ table!(CODEL, "codel", apply_codel, written_codel, CoDel {
 });
 
 table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
-    flows: Codec::whole(1, 65_536), "queues that flows are hashed into, 1 to 65536", "`1024`";
+    flows: Codec::whole(1, MAX_FLOWS), "queues that flows are hashed into, 1 to 65536", "`1024`";
     quantum: Codec::size_u32(1, u32::MAX), "bytes that a queue may send per turn, at least `1B`", "`\"1514B\"`";
     target: Codec::time(span), "acceptable standing delay of each queue", "`\"5ms\"`";
     interval: Codec::time(interval), "maximum time for which the delay of a queue may exceed `target`", "`\"100ms\"`";

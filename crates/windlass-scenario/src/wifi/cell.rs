@@ -306,11 +306,16 @@ fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
     Ok(Hops::Pairs(field.array()?.iter().map(pair).collect::<Result<_, _>>()?))
 }
 
+/// The error for a name that none of these stations has.
+pub(super) fn no_station(name: &str, known: &[&str]) -> String {
+    let (name, known) = (name.escape_debug(), listed(known));
+    format!("`{name}` is not a station of this cell; its stations are {known}")
+}
+
 fn index(field: &Field, stations: &[Placed]) -> Result<usize, Problem> {
     let name = field.string()?;
     stations.iter().position(|s| s.name == name).ok_or_else(|| {
         let known: Vec<&str> = stations.iter().map(|s| s.name.as_str()).collect();
-        let (name, known) = (name.escape_debug(), listed(&known));
-        field.error(format!("`{name}` is not a station of this cell; its stations are {known}"))
+        field.error(no_station(name, &known))
     })
 }

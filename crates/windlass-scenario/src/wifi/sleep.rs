@@ -4,10 +4,11 @@ use windlass_cc::Span;
 use windlass_sim::radio::RadioConfig;
 use windlass_sim::radio::sleep::{POLLS, Polling};
 
+use super::cell::no_station;
 use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, name, span};
 use crate::network::Network;
-use crate::problem::{Place, Problem, listed};
+use crate::problem::{Place, Problem};
 use crate::schema::section;
 
 table!(SLEEP, "sleep", read_polling, written_polling, builds Polling {
@@ -76,10 +77,7 @@ impl CellSleep {
         let mut named = self.stations.iter().flatten();
         match named.find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, place)) => {
-                let (name, known) = (name.escape_debug(), listed(known));
-                let message = format!(
-                    "`sleep`: `{name}` is not a station of this cell; its stations are {known}"
-                );
+                let message = format!("`sleep`: {}", no_station(name, known));
                 Err(Problem::new(place, message))
             }
             None => Ok(()),
