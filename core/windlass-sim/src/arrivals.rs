@@ -30,6 +30,8 @@ pub struct Arrivals {
 pub struct Draw {
     /// Its distribution.
     pub law: Law,
+    /// Shape of a Pareto distribution, in thousandths, more than 1000.
+    pub shape: u32,
     /// Its mean before values above `most` are cut; at least 1.
     pub mean: u64,
     /// Its maximum, which is not below the mean.
@@ -43,19 +45,29 @@ pub enum Law {
     Constant,
     /// Exponential: gaps of a Poisson process.
     Exponential,
-    /// Pareto with this shape, in thousandths, more than 1000: many small values, and a few large
-    /// values that contribute most of the sum.
-    Pareto(u32),
+    /// Pareto: many small values, and a few large values that contribute most of the sum.
+    Pareto,
+}
+
+impl Law {
+    /// Every distribution with its name in scenarios.
+    pub const ALL: [(&'static str, Law); 3] =
+        [("constant", Law::Constant), ("exponential", Law::Exponential), ("pareto", Law::Pareto)];
 }
 
 impl Draw {
+    /// Always this value.
+    pub const fn constant(value: u64) -> Draw {
+        Draw { law: Law::Constant, shape: 0, mean: value, most: value }
+    }
+
     fn draw(self, stream: &mut Stream) -> u64 {
         let mean = self.mean as f64;
         let drawn = match self.law {
             Law::Constant => return self.mean.max(1),
             Law::Exponential => -mean * libm::log(stream.unit()),
-            Law::Pareto(thousandths) => {
-                let shape = f64::from(thousandths) / 1000.0;
+            Law::Pareto => {
+                let shape = f64::from(self.shape) / 1000.0;
                 mean * (shape - 1.0) / shape * libm::pow(stream.unit(), -1.0 / shape)
             }
         };
@@ -75,7 +87,9 @@ impl Draw {
             );
         }
         match self.law {
-            Law::Pareto(..=1000) => Err("the shape of a Pareto distribution is more than 1".into()),
+            Law::Pareto if self.shape <= 1000 => {
+                Err("the shape of a Pareto distribution is more than 1".into())
+            }
             _ => Ok(()),
         }
     }
@@ -142,7 +156,7 @@ impl ArrivalProcess {
     fn phase(&mut self, kind: usize) -> u64 {
         let Some(phases) = self.arrivals.phases else { return u64::MAX };
         let mean = phases[kind].0;
-        Draw { law: Law::Exponential, mean, most: u64::MAX >> 3 }.draw(&mut self.stream)
+        Draw { law: Law::Exponential, shape: 0, mean, most: u64::MAX >> 3 }.draw(&mut self.stream)
     }
 }
 
@@ -154,8 +168,8 @@ mod tests {
 
     fn arrivals(gaps: Law, sizes: Law, phases: Option<[Span; 2]>) -> Arrivals {
         Arrivals {
-            gaps: Draw { law: gaps, mean: SECOND / 100, most: u64::MAX >> 3 },
-            sizes: Draw { law: sizes, mean: 10_000, most: 100_000_000 },
+            gaps: Draw { law: gaps, shape: 1500, mean: SECOND / 100, most: u64::MAX >> 3 },
+            sizes: Draw { law: sizes, shape: 1500, mean: 10_000, most: 100_000_000 },
             phases,
             stop: Time::NEVER,
             deadline: None,
@@ -190,7 +204,7 @@ mod tests {
     #[test]
     fn gaps_and_sizes_have_their_distributions_and_not_others() {
         let (gaps, sizes): (Vec<f64>, Vec<f64>) =
-            first(20_000, arrivals(Law::Exponential, Law::Pareto(1500), None)).into_iter().unzip();
+            first(20_000, arrivals(Law::Exponential, Law::Pareto, None)).into_iter().unzip();
         let exponential = |mean: f64| move |x: f64| 1.0 - (-x / mean).exp();
         let pareto = |least: f64| move |x: f64| 1.0 - (least / x.max(least)).powf(1.5);
         assert!(misfit(gaps.clone(), exponential(0.01)) < 1.0);

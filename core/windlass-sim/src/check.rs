@@ -3,21 +3,14 @@
 use windlass_cc::{Span, Time};
 
 use crate::config::{
-    Cbr, Coap, Config, ConfigError, FlowConfig, LinkConfig, Media, Multipath, QuickStart,
-    ReadPolicy, Traffic,
+    Cbr, Coap, Config, ConfigError, FlowConfig, LinkConfig, MAX_DATAGRAM, MAX_IP_LEN, MAX_SPAN,
+    Media, Multipath, QuickStart, ReadPolicy, Traffic,
 };
 use crate::event_queue::MAX_ENTITIES;
 use crate::loss::LossModel;
 use crate::radio::{Hops, RadioConfig};
 use crate::route::Hop;
 use crate::session::Sessions;
-
-/// Largest payload of a UDP datagram over IPv4, bytes.
-const MAX_DATAGRAM: u64 = 65_507;
-/// Largest IP packet, bytes.
-const MAX_IP_LEN: u32 = 65_535;
-/// Maximum delay and duration, nanoseconds: 73 years, so that no sum of a few of them overflows.
-const MAX_NANOS: u64 = 1 << 61;
 
 impl Config {
     /// Checks that this can be simulated. A missing route is found only during the search for
@@ -31,7 +24,7 @@ impl Config {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
-        require(self.duration.0 <= MAX_NANOS, run, || {
+        require(self.duration <= Time::ZERO + MAX_SPAN, run, || {
             "the duration must be finite, at most 73 years".to_string()
         })?;
         // Each direction of a subflow may have its own hop on each radio.
@@ -129,7 +122,7 @@ impl Config {
                 return Err("the rate must be at least 1 bit/s".to_string());
             }
             let mut delays = course.delays.iter().map(|(_, delay)| *delay);
-            if direction.delay.0 > MAX_NANOS || delays.any(|delay| delay.0 > MAX_NANOS) {
+            if direction.delay > MAX_SPAN || delays.any(|delay| delay > MAX_SPAN) {
                 return Err("the delay must be at most 73 years".to_string());
             }
             direction.discipline.check()?;
@@ -170,7 +163,7 @@ impl Config {
                 Err("only the times between datagrams can be spread".to_string())
             }
             Traffic::CbrTcp(cbr) => check_cbr(&cbr, u64::MAX),
-            Traffic::CbrUdp(cbr) => check_cbr(&cbr, MAX_DATAGRAM),
+            Traffic::CbrUdp(cbr) => check_cbr(&cbr, MAX_DATAGRAM.into()),
         }
     }
 
@@ -216,7 +209,7 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
 }
 
 fn check_media(media: &Media) -> Result<(), String> {
-    if !(1..=MAX_DATAGRAM).contains(&media.packet.into()) {
+    if !(1..=MAX_DATAGRAM).contains(&media.packet) {
         return Err(format!("a packet must carry between 1 and {MAX_DATAGRAM} bytes"));
     }
     let [min, max] = media.rates_bps;

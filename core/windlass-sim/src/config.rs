@@ -6,18 +6,29 @@ use std::sync::Arc;
 use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::UDP_HEADER;
 
 use crate::both_ways::BothWays;
 use crate::course::Course;
 use crate::link::{Framing, QueueLimit};
 use crate::link_radio::LinkRadio;
 use crate::loss::LossModel;
-use crate::queue::Discipline;
+use crate::queue::{Discipline, Level};
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
 pub use crate::media::Media;
 pub use crate::traffic::{Cbr, Coap, ReadPolicy, Traffic};
+
+/// Largest IP packet, bytes.
+pub const MAX_IP_LEN: u32 = 65_535;
+/// Headers of IPv4 and UDP, bytes.
+pub const UDP_HEADERS: u32 = IPV4_HEADER + UDP_HEADER;
+/// Largest payload of a UDP datagram over IPv4, bytes.
+pub const MAX_DATAGRAM: u32 = MAX_IP_LEN - UDP_HEADERS;
+/// Maximum delay and duration: 73 years, so that no sum of a few of them overflows.
+pub const MAX_SPAN: Span = Span(1 << 61);
 
 /// A network, its flows and the requested records.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,18 +84,18 @@ pub struct LinkConfig {
     pub radio: Option<Box<LinkRadio>>,
 }
 
-/// Values of one direction of a link.
+/// Values of one direction of a link. `Q` and `L` are the types of queue limits and of thresholds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinkDirection {
+pub struct LinkDirection<Q = QueueLimit, L = Level> {
     /// Bits per second. If the rate of the link varies, this is its representative rate, from which
     /// a length in bandwidth-delay products is computed.
     pub rate_bps: u64,
     /// Propagation delay; the initial delay if it varies.
     pub delay: Span,
     /// Limit of the queue.
-    pub queue: QueueLimit,
+    pub queue: Q,
     /// Queue discipline.
-    pub discipline: Discipline,
+    pub discipline: Discipline<L>,
 }
 
 impl LinkConfig {

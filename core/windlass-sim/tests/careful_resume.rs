@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_cc::slow_start::{AnyParams as Start, CarefulResumeParams};
 use windlass_cc::{AnyParams, Setup, Span, Time};
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::arrivals::{Arrivals, Draw};
 use windlass_sim::config::{Config, LinkConfig, Record};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::session::{Connect, Dialogue, Exchanges, Sessions, Side, Step};
@@ -136,10 +136,9 @@ fn a_set_older_than_its_lifetime_and_another_rtt_prevent_the_jump() {
 
 /// Messages of 600 kB every 10 s, each on a new connection.
 fn messages(p: CarefulResumeParams) -> Config {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
     let exchanges = Exchanges::Messages(Arrivals {
-        gaps: constant(10_000_000_000),
-        sizes: constant(600_000),
+        gaps: Draw::constant(10_000_000_000),
+        sizes: Draw::constant(600_000),
         phases: None,
         stop: Time::from_secs(45),
         deadline: None,

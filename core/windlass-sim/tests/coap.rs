@@ -3,7 +3,7 @@
 use crate::common::radio::line;
 use crate::common::{drops, flow, link, listed, network, rfc, run};
 use windlass_cc::{AnyRto, RttSample, Span, Time, rto};
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::arrivals::{Arrivals, Draw};
 use windlass_sim::config::{Coap, Config, Traffic};
 use windlass_sim::radio::Phy;
 use windlass_sim::results::{CoapResult, PacketFate, Series};
@@ -15,11 +15,10 @@ const ROUND_TRIP_MS: f64 = 40.0 + 1.16 + 0.696;
 
 /// Requests of 100 bytes with responses of 50 bytes, one request every `every_s` seconds.
 pub fn coap(every_s: u64, stop_s: u64) -> Coap {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: 1 << 61 };
     Coap {
         requests: Arrivals {
-            gaps: constant(every_s * SECOND),
-            sizes: constant(100),
+            gaps: Draw::constant(every_s * SECOND),
+            sizes: Draw::constant(100),
             phases: None,
             stop: Time::from_secs(stop_s),
             deadline: Some(Span::from_secs(1)),

@@ -196,8 +196,8 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         packets().prop_map(move |p| Traffic::CbrTcp(source(p))),
         (packets(), any::<u64>()).prop_map(|((bytes, gap_us, stop_ms), seed)| {
             Traffic::Messages(Arrivals {
-                gaps: Draw { law: Law::Exponential, mean: 1000 * gap_us, most: 1 << 61 },
-                sizes: Draw { law: Law::Pareto(1500), mean: bytes, most: 100 * bytes },
+                gaps: Draw { law: Law::Exponential, shape: 0, mean: 1000 * gap_us, most: 1 << 61 },
+                sizes: Draw { law: Law::Pareto, shape: 1500, mean: bytes, most: 100 * bytes },
                 phases: None,
                 stop: Time::from_millis(stop_ms),
                 deadline: Some(Span(100_000_000)),
@@ -213,10 +213,13 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         }),
         (packets(), any::<u64>(), 1u32..4, any::<bool>()).prop_map(
             |((bytes, gap_us, stop_ms), seed, nstart, confirmable)| {
-                let draw = |law, mean| Draw { law, mean, most: 1 << 61 };
                 let requests = Arrivals {
-                    gaps: draw(Law::Exponential, 1000 * gap_us),
-                    sizes: draw(Law::Constant, bytes),
+                    gaps: Draw {
+                        law: Law::Exponential,
+                        most: 1 << 61,
+                        ..Draw::constant(1000 * gap_us)
+                    },
+                    sizes: Draw::constant(bytes),
                     phases: None,
                     stop: Time::from_millis(stop_ms),
                     deadline: Some(Span(100_000_000)),

@@ -3,7 +3,7 @@
 use crate::common::radio::line;
 use crate::common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::arrivals::{Arrivals, Draw};
 use windlass_sim::config::{Coap, Config, Media, ReadPolicy};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
@@ -141,9 +141,9 @@ fn rates_sizes_and_times_have_bounds() {
         (media(1, [2, 1]), "at most the maximum"),
         (coap(|c| c.nstart = 0), "at least 1 exchange"),
         (coap(|c| c.token = 9), "at most 8 bytes"),
-        (coap(|c| c.requests.sizes = constant(65_507)), "65507"),
+        (coap(|c| c.requests.sizes = Draw::constant(65_507)), "65507"),
         (coap(|c| c.response = 65_500), "65507"),
-        (coap(|c| c.requests.sizes = constant(0)), "at least 1"),
+        (coap(|c| c.requests.sizes = Draw::constant(0)), "at least 1"),
         (
             Traffic::RequestResponse { request: 1, response: 1, requests: 0, think: Span::ZERO },
             "at least 1",
@@ -154,10 +154,6 @@ fn rates_sizes_and_times_have_bounds() {
     }
 }
 
-fn constant(mean: u64) -> Draw {
-    Draw { law: Law::Constant, mean, most: mean }
-}
-
 fn media(packet: u32, rates_bps: [u64; 2]) -> Traffic {
     Traffic::Media(Media { packet, rates_bps, ecn: false, stop: Time::from_secs(1) })
 }
@@ -166,8 +162,8 @@ fn media(packet: u32, rates_bps: [u64; 2]) -> Traffic {
 fn coap(change: impl FnOnce(&mut Coap)) -> Traffic {
     let mut coap = Coap {
         requests: Arrivals {
-            gaps: constant(1_000_000),
-            sizes: constant(1),
+            gaps: Draw::constant(1_000_000),
+            sizes: Draw::constant(1),
             phases: None,
             stop: Time::from_secs(1),
             deadline: None,

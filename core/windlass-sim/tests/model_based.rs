@@ -3,7 +3,7 @@
 
 use crate::common::{Traffic, drops, flow, link, network, rfc, run};
 use windlass_cc::{AnyParams, Time};
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::arrivals::{Arrivals, Draw};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::{RunResult, Series};
 use windlass_tcp::Profile;
@@ -62,10 +62,9 @@ fn bbr_and_copa_tolerate_one_percent_of_random_loss() {
 
 /// The window after 3 kB every two seconds for ten minutes, bytes.
 fn window_of_a_meter(params: AnyParams) -> u64 {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
     let traffic = Traffic::Messages(Arrivals {
-        gaps: constant(2_000_000_000),
-        sizes: constant(2_896),
+        gaps: Draw::constant(2_000_000_000),
+        sizes: Draw::constant(2_896),
         phases: None,
         stop: Time::from_secs(600),
         deadline: None,

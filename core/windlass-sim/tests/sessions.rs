@@ -52,10 +52,9 @@ fn waits(jitter: Spread) -> Reconnect {
 
 /// Messages of `bytes` each `every_s` seconds, with a deadline of ten seconds, until `stop_s`.
 fn arrivals(every_s: u64, bytes: u64, stop_s: u64) -> Arrivals {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
     Arrivals {
-        gaps: constant(every_s * SECOND),
-        sizes: constant(bytes),
+        gaps: Draw::constant(every_s * SECOND),
+        sizes: Draw::constant(bytes),
         phases: None,
         stop: Time::from_secs(stop_s),
         deadline: Some(Span::from_secs(10)),
@@ -145,8 +144,8 @@ fn all_bytes_of_the_handshakes_are_counted_and_sent() {
 /// On a connection that stays, messages arrive when those of the kind `messages` do.
 #[test]
 fn one_connection_without_dialogues_equals_plain_messages() {
-    let gaps = Draw { law: Law::Exponential, mean: SECOND / 20, most: 1 << 50 };
-    let sizes = Draw { law: Law::Pareto(1_500), mean: 3_000, most: 300_000 };
+    let gaps = Draw { law: Law::Exponential, shape: 0, mean: SECOND / 20, most: 1 << 50 };
+    let sizes = Draw { law: Law::Pareto, shape: 1_500, mean: 3_000, most: 300_000 };
     let arrivals = Arrivals { gaps, sizes, ..arrivals(1, 1, 40) };
     let of = |traffic| {
         let flow = flow([0, 1], rfc("newreno"), traffic);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
-use windlass_sim::arrivals::{Arrivals, Draw, Law as SimLaw};
+use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{
-    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Media as SimMedia,
-    Multipath, ReadPolicy, Record, SubflowConfig, Traffic as SimTraffic,
+    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, MAX_SPAN,
+    Media as SimMedia, Multipath, ReadPolicy, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::dtls::Dtls;
 use windlass_sim::link::QueueLimit as SimQueue;
@@ -18,12 +18,9 @@ use windlass_sim::session::{Exchanges, Sessions, Side, Step};
 use windlass_tcp::{Profile, StackConfig};
 
 use crate::connections::ConnectionSpec;
-use crate::presets::{DtlsPreset, Security};
+use crate::presets::DtlsPreset;
 use crate::units::QueueLimit;
-use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
-
-/// Longest time between two messages, nanoseconds: 73 years, longer than any run.
-const MAX_GAP: u64 = 1 << 61;
+use crate::{Coap, DirectionSpec, FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
 
 /// The configuration of one run of `scenario` with this seed.
 ///
@@ -66,15 +63,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,
-        record: Record {
-            series: scenario.record.series.clone(),
-            interval: scenario.record.interval,
-            capture: scenario.record.capture.clone(),
-            capture_within: Vec::new(),
-            bins: scenario.record.bins,
-            delays: scenario.record.delays,
-            decisions: false,
-        },
+        record: scenario.record.clone(),
     })
 }
 
@@ -262,8 +251,8 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
         }
         Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
             SimTraffic::Messages(Arrivals {
-                gaps: gap(law(gaps, shape), every),
-                sizes: Draw { law: law(sizes, shape), mean: size, most },
+                gaps: gap(gaps, shape, every),
+                sizes: Draw { law: sizes, shape, mean: size, most },
                 phases,
                 stop: Time::ZERO + stop.unwrap_or(duration),
                 deadline,
@@ -281,7 +270,7 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
                 nstart,
                 max_retransmit: coap.max_retransmit,
                 timer: coap.timer,
-                security: coap.security.map(dtls),
+                security: coap.security.map(|preset| dtls(preset, coap.per_request)),
             })
         }
         Traffic::Media(media) => SimTraffic::Media(SimMedia {
@@ -336,16 +325,8 @@ fn sessions(spec: &FlowSpec, traffic: SimTraffic, cuts: [Vec<[Time; 2]>; 2]) -> 
     }))
 }
 
-fn law(law: Law, shape: u32) -> SimLaw {
-    match law {
-        Law::Constant => SimLaw::Constant,
-        Law::Exponential => SimLaw::Exponential,
-        Law::Pareto => SimLaw::Pareto(shape),
-    }
-}
-
-fn gap(law: SimLaw, every: Span) -> Draw {
-    Draw { law, mean: every.0, most: MAX_GAP.max(every.0) }
+fn gap(law: Law, shape: u32, every: Span) -> Draw {
+    Draw { law, shape, mean: every.0, most: MAX_SPAN.max(every).0 }
 }
 
 fn arrivals_seed(spec: &FlowSpec, seed: u64) -> u64 {
@@ -354,10 +335,9 @@ fn arrivals_seed(spec: &FlowSpec, seed: u64) -> u64 {
 
 /// Times at which requests of CoAP fall due.
 fn requests(coap: &Coap, duration: Span, seed: u64) -> Arrivals {
-    let size = u64::from(coap.size);
     Arrivals {
-        gaps: gap(law(coap.gaps, coap.shape), coap.every),
-        sizes: Draw { law: SimLaw::Constant, mean: size, most: size },
+        gaps: gap(coap.gaps, coap.shape, coap.every),
+        sizes: Draw::constant(coap.size.into()),
         phases: coap.phases,
         stop: Time::ZERO + coap.stop.unwrap_or(duration),
         deadline: coap.deadline,
@@ -365,7 +345,7 @@ fn requests(coap: &Coap, duration: Span, seed: u64) -> Arrivals {
     }
 }
 
-fn dtls(Security { preset, each }: Security) -> Dtls {
+fn dtls(preset: &DtlsPreset, each: bool) -> Dtls {
     let DtlsPreset { flights, record, early, .. } = *preset;
     Dtls { flights, record, early, each }
 }

@@ -3,10 +3,8 @@
 use windlass_cc::Span;
 use windlass_sim::session::{Connect, Dialogue, Reconnect, Side, Spread, Step};
 
-use crate::codec::{Codec, table};
-use crate::fields::{
-    Field, Fields, boolean, choice, countable_span, number, probability, size, unknown_word,
-};
+use crate::codec::{Codec, Pairs, table};
+use crate::fields::{Field, Fields, choice, countable_span, named, probability, size};
 use crate::presets::{DIALOGUES, DialoguePreset, Part, RECONNECT, RECONNECTS};
 use crate::problem::Problem;
 use crate::quote::{array, inline, quote};
@@ -28,7 +26,7 @@ pub struct ConnectionSpec {
 }
 
 /// A part of a dialogue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
     /// A dialogue with a name.
     Preset(&'static DialoguePreset),
@@ -67,14 +65,12 @@ section! {
     message stages(Part::Message), "for `messages`: array with the dialogue of each message, a name such as `\"mqtt-publish-qos1\"` or steps", "the message alone";
 }
 
-section! {
-    /// A step of a dialogue.
-    STEP, "step":
-    send Of(Size), "bytes that the end that connects writes, at most `1GiB`", "none; `send`, `receive` or `message` is required";
-    receive Of(Size), "bytes that the other end writes in answer, at most `1GiB`", "none";
-    message Flag, "whether the message is part of this step; without such a step it is the first", "`false`";
-    think Of(Time), "time from the end of the step before to this write", "`\"0s\"`";
-}
+table!(STEP, "step", apply_step, written_step, Step {
+    send [Of(Size)], "bytes that the end that connects writes, at most `1GiB`", "none; `send`, `receive` or `message` is required";
+    receive [Of(Size)], "bytes that the other end writes in answer, at most `1GiB`", "none";
+    message: Codec::flag().unless(false), "whether the message is part of this step; without such a step it is the first", "`false`";
+    think: Codec::time(countable_span).unless(Span::ZERO), "time from the end of the step before to this write", "`\"0s\"`";
+} by: _, bytes: _, record: _);
 
 table!(RECONNECT_OWN, "reconnect_rule", apply_reconnect, written_reconnect, Reconnect {
     after: Codec::time(countable_span), "first wait, before its random part", "`\"1s\"`";
@@ -97,15 +93,8 @@ section! {
 }
 
 fn backoff() -> Codec<u32> {
-    let read = |field: &Field| {
-        let thousandths = number(field)? * 1000.0;
-        let whole = (thousandths - thousandths.round()).abs() < 1e-6;
-        if (1e3..=1e5).contains(&thousandths) && whole {
-            return Ok(thousandths.round() as u32);
-        }
-        Err(field.error("must be from 1 to 100, with at most three decimals: waits do not shrink"))
-    };
-    Codec::new(Shape::Number, read, |factor| (f64::from(*factor) / 1000.0).to_string())
+    let refusal = "must be from 1 to 100, with at most three decimals: waits do not shrink";
+    Codec::thousandths(1_000, 100_000, refusal)
 }
 
 fn attempts() -> Codec<u32> {
@@ -174,10 +163,7 @@ pub(super) fn first_key<'a>(fields: &Fields<'a>) -> Option<Field<'a>> {
 }
 
 fn rule_named(field: &Field) -> Result<Reconnect, Problem> {
-    let name = field.string()?;
-    let found = RECONNECTS.iter().find(|preset| preset.name.eq_ignore_ascii_case(name));
-    let names: Vec<&str> = RECONNECTS.iter().map(|preset| preset.name).collect();
-    found.map(|preset| preset.rule).ok_or_else(|| unknown_word(field, name, &names))
+    named(field, &RECONNECTS, |preset| preset.name).map(|preset| preset.rule)
 }
 
 /// A name, or a table.
@@ -240,36 +226,34 @@ fn read_stages(field: &Field, part: Part, duration: Span) -> Result<Vec<Stage>, 
 }
 
 fn read_stage(item: &Field, part: Part) -> Result<Stage, Problem> {
-    let named = |preset: &&DialoguePreset| preset.part == part;
-    if let Value::Text(name) = &item.node.value {
-        let mut all = DIALOGUES.iter().filter(named);
-        let names: Vec<&str> = DIALOGUES.iter().filter(named).map(|preset| preset.name).collect();
-        let found = all.find(|preset| preset.name.eq_ignore_ascii_case(name));
-        return found.map(Stage::Preset).ok_or_else(|| unknown_word(item, name, &names));
+    if let Value::Text(_) = &item.node.value {
+        let of_part = DIALOGUES.iter().filter(|preset| preset.part == part);
+        let all: Vec<_> = of_part.map(|preset| (preset.name, Stage::Preset(preset))).collect();
+        return choice(&all)(item);
     }
     let fields = Fields::open(item.node, "a step", STEP.names)?;
     let bytes = size(1, MAX_STEP);
     let send = fields.opt("send", &bytes)?;
     let receive = fields.opt("receive", &bytes)?;
-    let message = fields.or("message", boolean, false)?;
-    if let (true, Some(field)) = (message && part == Part::Connection, fields.field("message")) {
+    let (by, think) = (Side::Opener, Span::ZERO);
+    let mut step = Step { by, bytes: send.unwrap_or(0), message: false, record: 0, think };
+    apply_step(&mut step, &fields)?;
+    if let (true, Some(field)) = (step.message && part == Part::Connection, fields.field("message"))
+    {
         return Err(field.error("belongs to the dialogue of a message, in `dialogue.message`"));
     }
-    let (by, bytes) = match (send, receive) {
-        (Some(_), Some(_)) => {
-            return Err(item.error("a step has either `send` or `receive`"));
-        }
-        (None, Some(_)) if message => {
+    match (send, receive) {
+        (Some(_), Some(_)) => return Err(item.error("a step has either `send` or `receive`")),
+        (None, Some(_)) if step.message => {
             return Err(item.error("the end that connects sends the message; write `send`"));
         }
-        (None, None) if !message => {
+        (None, None) if !step.message => {
             return Err(item.error("a step needs `send`, `receive` or `message = true`"));
         }
-        (_, Some(bytes)) => (Side::Listener, bytes),
-        (send, None) => (Side::Opener, send.unwrap_or(0)),
-    };
-    let think = fields.or("think", countable_span, Span::ZERO)?;
-    Ok(Stage::Step(Step { by, bytes, message, record: 0, think }))
+        (_, Some(bytes)) => (step.by, step.bytes) = (Side::Listener, bytes),
+        (_, None) => {}
+    }
+    Ok(Stage::Step(step))
 }
 
 impl ConnectionSpec {
@@ -333,7 +317,7 @@ fn of_preset(preset: &DialoguePreset, record: u32) -> Dialogue {
 }
 
 /// The keys of a flow with these connections.
-pub(super) fn written(spec: &ConnectionSpec) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &ConnectionSpec) -> Pairs {
     let connect = crate::fields::word_of(&Connect::ALL, &spec.connect);
     let mut pairs = vec![("connect", quote(connect))];
     pairs.extend(spec.reconnect.map(|rule| ("reconnect", inline(&written_reconnect(&rule)))));
@@ -359,11 +343,6 @@ fn written_stage(stage: &Stage) -> String {
         let key = if step.by == Side::Opener { "send" } else { "receive" };
         pairs.push((key, quote(Bytes(step.bytes))));
     }
-    if step.message {
-        pairs.push(("message", "true".to_owned()));
-    }
-    if step.think > Span::ZERO {
-        pairs.push(("think", quote(Duration(step.think))));
-    }
+    pairs.extend(written_step(step));
     inline(&pairs)
 }

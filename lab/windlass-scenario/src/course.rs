@@ -8,8 +8,9 @@ use windlass_sim::both_ways::BothWays;
 use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
+use windlass_sim::queue::Discipline;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, countable_span, positive_span, probability, rate, rate_or_zero, span,
 };
@@ -70,12 +71,12 @@ const ACKS_DEFAULT: AckShaping =
 
 table!(JITTER, "jitter", apply_jitter, written_jitter, Jitter {
     distribution: Codec::word(&Distribution::ALL), "`uniform`: up to `by` shorter or longer than the delay. `normal`: around the delay with the standard deviation `by`, at most three standard deviations away. `exponential`: longer than the delay, by `by` on average", "`\"uniform\"`";
-    by: Codec::time(span), "size of the variation; `0s` for none", "required";
+    by: Codec::time(span).req("\"5ms\""), "size of the variation; `0s` for none", "required";
     overtaking: Codec::flag(), "whether a packet may arrive before a packet that was sent earlier; otherwise it waits for the earlier packet", "`false`";
 });
 
 table!(REORDER, "reorder", apply_reorder, written_reorder, Reorder {
-    share: Codec::share(probability), "share of the packets that are held back", "required";
+    share: Codec::share(probability).req("\"1%\""), "share of the packets that are held back", "required";
     packets: Codec::whole(1, MAX_COUNT), "number of later packets that overtake a held packet, 1 to 10000 (its reordering extent, RFC 4737)", "`3`";
     within: Codec::time(countable_span), "maximum time for which a packet is held back", "`\"100ms\"`";
 });
@@ -224,12 +225,9 @@ pub(super) fn steps<T>(
 ) -> Result<Vec<(Time, T)>, Problem> {
     let mut all: Vec<(Time, T)> = Vec::new();
     for item in field.array()? {
-        let pair = item.array()?;
-        let [from, value] = pair.as_slice() else {
-            let n = pair.len();
-            return Err(item.error(format!("a step is a time and a value, not {n}: {example}")));
-        };
-        let from = Time::ZERO + countable_span(from)?;
+        let wrong = |n| format!("a step is a time and a value, not {n}: {example}");
+        let [from, value] = item.pair(wrong)?;
+        let from = Time::ZERO + countable_span(&from)?;
         match all.last() {
             None if from > Time::ZERO => {
                 return Err(item.error(format!("the first step begins at `0s`: {example}")));
@@ -237,7 +235,7 @@ pub(super) fn steps<T>(
             Some((before, _)) if from <= *before => {
                 return Err(item.error("each step begins after the one before it"));
             }
-            _ => all.push((from, read(value)?)),
+            _ => all.push((from, read(&value)?)),
         }
     }
     if all.is_empty() {
@@ -246,69 +244,43 @@ pub(super) fn steps<T>(
     Ok(all)
 }
 
-/// The values of a link's two directions. The table has the forward direction. Its `back` has the backward direction,
-/// and a key that `back` leaves out is as forward.
-pub(super) struct TwoWays {
-    pub(super) forward: DirectionSpec,
-    pub(super) back: Option<Box<DirectionSpec>>,
-    pub(super) course: [Course; 2],
-}
-
+/// A direction of a link, and its changes over time.
+pub(super) type Way = (DirectionSpec, Course);
 /// Rates of both directions and delay that a link has without these keys.
 pub(super) type Usual = ([u64; 2], Span);
 
-/// Reads the directions of a link. `usual` has the defaults of a radio.
-pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<TwoWays, Problem> {
+/// Reads the directions of a link. `usual` has the defaults of a radio. The table has the forward direction. Its
+/// `back` has the backward direction, and a key that `back` leaves out is as forward.
+pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<[Way; 2], Problem> {
     let (rates_bps, delay) = usual.unwrap_or_default();
-    let nothing = DirectionSpec {
-        rate_bps: rates_bps[0],
-        delay,
-        queue: queue::Queue::DEFAULT.limit,
-        discipline: queue::Queue::DEFAULT.discipline,
-    };
+    let (queue, discipline) = (queue::LIMIT_OF_LINKS, Discipline::DropTail);
+    let nothing = DirectionSpec { rate_bps: rates_bps[0], delay, queue, discipline };
     if usual.is_none() {
         fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
     }
-    let (forward, there) = direction(fields, nothing, Course::default())?;
+    let forward = direction(fields, (nothing, Course::default()))?;
     let mut back = forward.clone();
     if usual.is_some() && fields.field("rate").is_none() {
-        back.rate_bps = rates_bps[1];
+        back.0.rate_bps = rates_bps[1];
     }
-    let (back, here) = match fields.field("back") {
-        None => (back, there.clone()),
-        Some(field) => {
-            let fields = Fields::open(field.node, "`back`", BACK.names)?;
-            direction(&fields, back, there.clone())?
-        }
-    };
-    let back = (back != forward).then(|| Box::new(back));
-    Ok(TwoWays { course: [there, here], back, forward })
+    if let Some(field) = fields.field("back") {
+        back = direction(&Fields::open(field.node, "`back`", BACK.names)?, back)?;
+    }
+    Ok([forward, back])
 }
 
 /// This direction with the changes of the table.
-fn direction(
-    fields: &Fields,
-    like: DirectionSpec,
-    course: Course,
-) -> Result<(DirectionSpec, Course), Problem> {
-    let (rate_bps, rate) = fields.or("rate", read_rate, (like.rate_bps, course.rate))?;
-    let like_delay = (like.delay, course.delays, course.delays_repeat);
-    let (delay, delays, delays_repeat) = fields.or("delay", read_delay, like_delay)?;
-    let queue = queue::Queue { limit: like.queue, discipline: like.discipline };
-    let queue = fields.or("queue", |field| queue::read(field, rate_bps), queue)?;
-    let course = Course {
-        rate,
-        jitter: fields.or("jitter", jitter, course.jitter)?,
-        reorder: fields.or("reorder", reorder, course.reorder)?,
-        acks: fields.or("acks", acks, course.acks)?,
-        delays,
-        delays_repeat,
-        bursts: None,
-        loss: None,
-    };
-    check_jitter(fields, delay, &course)?;
-    let queue::Queue { limit: queue, discipline } = queue;
-    Ok((DirectionSpec { rate_bps, delay, queue, discipline }, course))
+fn direction(fields: &Fields, (mut way, mut course): Way) -> Result<Way, Problem> {
+    (way.rate_bps, course.rate) = fields.or("rate", read_rate, (way.rate_bps, course.rate))?;
+    let delays = (way.delay, course.delays, course.delays_repeat);
+    (way.delay, course.delays, course.delays_repeat) = fields.or("delay", read_delay, delays)?;
+    let queue = |field: &Field| queue::read(field, way.rate_bps);
+    (way.queue, way.discipline) = fields.or("queue", queue, (way.queue, way.discipline))?;
+    course.jitter = fields.or("jitter", jitter, course.jitter)?;
+    course.reorder = fields.or("reorder", reorder, course.reorder)?;
+    course.acks = fields.or("acks", acks, course.acks)?;
+    check_jitter(fields, way.delay, &course)?;
+    Ok((way, course))
 }
 
 /// Checks that no packet may arrive before it was sent.
@@ -331,23 +303,15 @@ fn check_jitter(fields: &Fields, delay: Span, course: &Course) -> Result<(), Pro
 
 /// A time, or a table.
 fn jitter(field: &Field) -> Result<Option<Jitter>, Problem> {
-    let mut jitter = JITTER_DEFAULT;
-    match field.node.value {
-        Value::Table(_) => {
-            let fields = Fields::open(field.node, "`jitter`", JITTER.names)?;
-            fields.req("by", "\"5ms\"", |_| Ok(()))?;
-            apply_jitter(&mut jitter, &fields)?;
-        }
-        _ => jitter.by = span(field)?,
-    }
+    let jitter = match field.node.value {
+        Value::Table(_) => changed(field, &JITTER, JITTER_DEFAULT, apply_jitter)?,
+        _ => Jitter { by: span(field)?, ..JITTER_DEFAULT },
+    };
     Ok((jitter.by > Span::ZERO).then_some(jitter))
 }
 
 fn reorder(field: &Field) -> Result<Option<Reorder>, Problem> {
-    let fields = Fields::open(field.node, "`reorder`", REORDER.names)?;
-    fields.req("share", "\"1%\"", |_| Ok(()))?;
-    let mut reorder = REORDER_DEFAULT;
-    apply_reorder(&mut reorder, &fields)?;
+    let reorder = changed(field, &REORDER, REORDER_DEFAULT, apply_reorder)?;
     Ok((reorder.share > 0.0).then_some(reorder))
 }
 
@@ -356,9 +320,7 @@ fn acks(field: &Field) -> Result<Option<AckShaping>, Problem> {
     if matches!(&field.node.value, Value::Text(word) if word.eq_ignore_ascii_case("none")) {
         return Ok(None);
     }
-    let mut acks = ACKS_DEFAULT;
-    apply_acks(&mut acks, &Fields::open(field.node, "`acks`", ACKS.names)?)?;
-    Ok(Some(acks))
+    changed(field, &ACKS, ACKS_DEFAULT, apply_acks).map(Some)
 }
 
 /// A rate as TOML text.
@@ -399,7 +361,7 @@ pub(super) fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String
 
 /// The keys of jitter, reordering and acknowledgements that a direction has, with their tables. For the backward
 /// direction, only the keys that differ from `like`, and the value for "none" if only the forward direction has a key.
-pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, String)> {
+pub(super) fn written(course: &Course, like: &Course) -> Pairs {
     let mut pairs = Vec::new();
     if course.jitter != like.jitter {
         let text = course.jitter.as_ref().map(|jitter| inline(&written_jitter(jitter)));
@@ -421,7 +383,7 @@ pub(super) fn written_back(
     forward: &DirectionSpec,
     back: &DirectionSpec,
     course: &BothWays<Course>,
-) -> Vec<(&'static str, String)> {
+) -> Pairs {
     let (there, here) = (&course[0], &course[1]);
     let mut pairs = Vec::new();
     if (back.rate_bps, &here.rate) != (forward.rate_bps, &there.rate) {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use windlass_cc::Span;
+use windlass_sim::config::MAX_SPAN;
 
 use crate::problem::{Place, Problem, listed, nearest};
 use crate::schema::Kinds;
@@ -50,6 +51,11 @@ impl<'a> Fields<'a> {
     /// The place of a key's value, or of the table if the key is missing.
     pub(super) fn place_of<'b>(&'b self, key: &'b str) -> &'b Place {
         self.field(key).map_or(self.place(), |field| &field.node.place)
+    }
+
+    /// An error at a key's value, or at the table if the key is missing.
+    pub(super) fn error(&self, key: &str, message: impl Display) -> Problem {
+        Problem::new(self.place_of(key), format!("`{key}`: {message}"))
     }
 
     /// The same table under another name.
@@ -112,10 +118,13 @@ impl<'a> Fields<'a> {
         example: &str,
         read: impl FnOnce(&Field<'a>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        self.opt(key, read)?.ok_or_else(|| {
-            let message = format!("{} lacks the key `{key}`", self.what);
-            Problem::new(&self.place, format!("{message}; write for example `{key} = {example}`"))
-        })
+        self.opt(key, read)?.ok_or_else(|| self.lacks(key, example))
+    }
+
+    /// The error for a required key that is missing.
+    pub(super) fn lacks(&self, key: &str, example: &str) -> Problem {
+        let message = format!("{} lacks the key `{key}`", self.what);
+        Problem::new(&self.place, format!("{message}; write for example `{key} = {example}`"))
     }
 }
 
@@ -146,6 +155,16 @@ impl Field<'_> {
             }
             _ => Err(self.wrong_kind("an array")),
         }
+    }
+
+    /// The two items of an array. `wrong` is the error for another number of items.
+    pub(super) fn pair(
+        &self,
+        wrong: impl FnOnce(usize) -> String,
+    ) -> Result<[Field<'_>; 2], Problem> {
+        let items = self.array()?;
+        let n = items.len();
+        items.try_into().map_err(|_| self.error(wrong(n)))
     }
 
     /// A quantity that is written as a string, or as a bare number if it has no dimension.
@@ -237,10 +256,10 @@ pub(super) fn span(field: &Field) -> Result<Span, Problem> {
     field.quantity().map(|Duration(span)| span)
 }
 
-/// A time that the simulator can run or wait for: at most 73 years, so that sums of a few times do not overflow.
+/// A time that the simulator can run or wait for: at most [`MAX_SPAN`].
 pub(super) fn countable_span(field: &Field) -> Result<Span, Problem> {
     match span(field)? {
-        Span(longer) if longer > 1 << 61 => Err(field.error("must be at most 73 years")),
+        longer if longer > MAX_SPAN => Err(field.error("must be at most 73 years")),
         span => Ok(span),
     }
 }
@@ -321,6 +340,15 @@ pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T,
         let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
         Err(unknown_word(field, text, &words))
     }
+}
+
+/// The item with the name in the field, in upper or lower case.
+pub(super) fn named<T>(
+    field: &Field,
+    all: &'static [T],
+    name: impl Fn(&T) -> &'static str,
+) -> Result<&'static T, Problem> {
+    choice(&all.iter().map(|item| (name(item), item)).collect::<Vec<_>>())(field)
 }
 
 /// The error for a word that is not a known word.

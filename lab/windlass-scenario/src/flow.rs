@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Flavour, Span};
-use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::config::{Coap as SimCoap, UDP_HEADERS};
 use windlass_sim::session::Connect;
 use windlass_tcp::Profile;
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 
 use crate::class::{self, Class};
-use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
+use crate::connections::{self, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
@@ -21,7 +22,7 @@ use crate::problem::{Place, Problem};
 use crate::quic;
 use crate::schema::section;
 use crate::stack::{self, STACK_TABLE, Stack};
-use crate::traffic::{READ, TRAFFIC, UDP_HEADERS, read_application, traffic};
+use crate::traffic::{READ, TRAFFIC, read_application, traffic};
 use crate::tree::{Node, Value};
 use crate::units::Duration;
 use crate::ways::{self, Hop};
@@ -51,8 +52,8 @@ section! {
     draw Either(vec![Flag, list(Text)]), "`true`: each run draws different sending nodes, from all nodes whose names match `from` with any text for its `*` (except `to`); or an array of the nodes to draw from", "the senders of `from`";
 }
 
-/// Headers of IPv4 with TCP, bytes.
-const TCP_HEADERS: u32 = 40;
+/// Headers of IPv4 and TCP, bytes.
+pub(super) const TCP_HEADERS: u32 = IPV4_HEADER + TCP_HEADER;
 
 /// A flow before it has a name.
 struct Unnamed {
@@ -63,20 +64,13 @@ struct Unnamed {
     draw: Option<Place>,
 }
 
-/// One `[[flow]]` without its ends, name and start.
+/// One `[[flow]]`.
 struct Template<'a> {
     fields: Fields<'a>,
-    controller: Option<AnyParams>,
-    kernel: Option<String>,
-    class: Option<Class>,
-    library: Option<Library>,
-    home: Home,
-    stack: Stack,
-    traffic: Traffic,
-    on: Vec<[Span; 2]>,
-    read: Read,
+    /// The flow without its ends, name and start.
+    spec: FlowSpec,
+    mss_place: Option<Place>,
     multipath: Option<multipath::Template>,
-    connections: Option<ConnectionSpec>,
 }
 
 /// Reads all flows of the scenario.
@@ -145,7 +139,7 @@ impl Context<'_> {
         };
         let explicit = fields.opt("name", |f| Ok((name(f)?, f.node.place.clone())))?;
         let drawn = fields.opt("draw", |f| draw::read(f, self.network, (&from, &to), count))?;
-        let first = template.on.first().map_or(Span::ZERO, |[from, _]| *from);
+        let first = template.spec.on.first().map_or(Span::ZERO, |[from, _]| *from);
         let start = fields.or("start", span, first)?;
         let stagger = fields.or("stagger", span, Span::ZERO)?;
         for i in 1..=count {
@@ -210,7 +204,7 @@ impl Context<'_> {
             stack = Stack { flavour, ..stack::read(&[])? };
         }
         if controller.is_some() == is_udp {
-            let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
+            let place = fields.place_of("algorithm");
             let message = if matches!(traffic, Traffic::Coap(_)) {
                 "CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out"
             } else if matches!(traffic, Traffic::Media(_)) {
@@ -281,20 +275,27 @@ impl Context<'_> {
                            only `connection` adds steps";
             return Err(Problem::new(place_within(&fields, "dialogue", "message"), message));
         }
-        Ok(Template {
+        let spec = FlowSpec {
+            name: String::new(),
+            from: 0,
+            to: 0,
             controller,
             kernel,
             class,
             library,
             home,
-            stack,
-            multipath,
+            flavour: stack.flavour,
+            stack: stack.config,
+            start: Span::ZERO,
+            jitter: fields.or("jitter", span, Span::ZERO)?,
             traffic,
             on,
             read,
-            connections,
-            fields,
-        })
+            multipath: None,
+            connections: connections.map(Box::new),
+            draw: Vec::new(),
+        };
+        Ok(Template { fields, spec, mss_place: stack.mss_place, multipath })
     }
 
     /// Checks sending intervals. They set the start of the flow, and must begin during the run.
@@ -346,35 +347,16 @@ impl Context<'_> {
             self.check_sizes(template, route, (from_name, to_name))?;
         }
         let start = self.check_start(fields, &name, start)?;
-        let jitter = fields.or("jitter", span, Span::ZERO)?;
-        let latest = self.check_latest(fields, &name, start, jitter)?;
-        if let Some(stop) = template.traffic.stop()
+        let latest = self.check_latest(fields, &name, start, template.spec.jitter)?;
+        if let Some(stop) = template.spec.traffic.stop()
             && stop <= latest
         {
             let (stop, start) = (Duration(stop), Duration(latest));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
-        let spec = FlowSpec {
-            name,
-            from,
-            to,
-            controller: template.controller,
-            kernel: template.kernel.clone(),
-            class: template.class.clone(),
-            library: template.library.clone(),
-            home: template.home,
-            flavour: template.stack.flavour,
-            stack: template.stack.config,
-            start,
-            jitter,
-            traffic: template.traffic,
-            on: from_start(&template.on, start),
-            read: template.read,
-            multipath,
-            connections: template.connections.clone().map(Box::new),
-            draw: Vec::new(),
-        };
+        let on = from_start(&template.spec.on, start);
+        let spec = FlowSpec { name, from, to, start, on, multipath, ..template.spec.clone() };
         match spec.unfit_for_library(self.min_mtu(&routes[0])) {
             Some(unfit) => Err(quic::problem(fields, unfit)),
             None => Ok(spec),
@@ -441,7 +423,7 @@ impl Context<'_> {
         let mtu = self.min_mtu(route);
         let payload =
             |key, size, headers| (key, place_within(fields, "traffic", key), size, headers);
-        let sizes = match (template.traffic, template.stack.config.mss) {
+        let sizes = match (template.spec.traffic, template.spec.stack.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
                 vec![payload("packet", packet, UDP_HEADERS)]
             }
@@ -449,9 +431,9 @@ impl Context<'_> {
                 vec![payload("packet", packet, UDP_HEADERS)]
             }
             (Traffic::Coap(Coap { size, response, token, options, security, .. }), _) => {
-                let record = security.map_or(0, |s| s.preset.record);
+                let record = security.map_or(0, |preset| preset.record);
                 let headers = |options| SimCoap::message_size(token, options, 1) - 1 + record;
-                let flight = security.and_then(|s| s.preset.flights.into_iter().max());
+                let flight = security.and_then(|preset| preset.flights.into_iter().max());
                 vec![
                     payload("size", size, headers(options)),
                     payload("response", response, headers(0)),
@@ -459,7 +441,7 @@ impl Context<'_> {
                 ]
             }
             (_, Some(mss)) => {
-                let place = template.stack.mss_place.as_ref();
+                let place = template.mss_place.as_ref();
                 vec![("mss", place.unwrap_or(fields.place()), mss, TCP_HEADERS)]
             }
             (_, None) => return Ok(()),

@@ -110,14 +110,15 @@ pub use class::{Class, ClassHost, Declaration, Fault, class_host, class_label, h
 pub use error::ScenarioError;
 pub use library::{Library, LibraryEnds, LibraryHost, host_library, library_host};
 pub use model::{
-    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, Media, MultipathSpec, NO_ALGORITHM,
-    OutageSpec, RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec,
-    Traffic, Transport, WifiSpec,
+    Coap, DirectionSpec, FlowSpec, Home, LinkSpec, Media, MultipathSpec, NO_ALGORITHM, OutageSpec,
+    RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
+    Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};
 pub use reference::key_table;
 pub use ways::{Hop, Ways};
+pub use windlass_sim::arrivals::Law;
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
 pub use windlass_sim::queue::{

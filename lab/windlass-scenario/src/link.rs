@@ -1,6 +1,7 @@
 //! Links: their keys and their reader.
 
 use windlass_cc::Span;
+use windlass_sim::config::MAX_IP_LEN;
 use windlass_sim::link::Framing;
 use windlass_sim::link_radio::ClassA;
 
@@ -9,7 +10,8 @@ use crate::fields::{
     Field, Fields, choice, legal_name, name, positive_span, size_u32, span, whole_u32,
 };
 use crate::link_radio;
-use crate::loss::{LOSS, Losses, losses};
+use crate::loss::{LOSS, Loss, losses};
+use crate::model::{DirectionSpec, LinkSpec};
 use crate::network::{Line, MAX_PAIRS, Network};
 use crate::problem::Problem;
 use crate::queue::queues;
@@ -17,9 +19,9 @@ use crate::quick_start::{self, QUICK_START};
 use crate::schema::section;
 use crate::tree::Node;
 
-pub(super) const DEFAULT_MTU: u32 = 1_500;
+const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
-const MTU_RANGE: (u32, u32) = (68, 65_535);
+const MTU_RANGE: (u32, u32) = (68, MAX_IP_LEN);
 
 section! {
     /// `[[link]]`, except the keys that it shares with the parts of a topology.
@@ -75,11 +77,7 @@ pub(super) fn line(field: &Field) -> Result<Line, Problem> {
 
 /// The ends of each link: one pair without `count`.
 fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, Problem> {
-    let items = field.array()?;
-    let [a, b] = items.as_slice() else {
-        let n = items.len();
-        return Err(field.error(format!("a link joins two nodes, not {n}")));
-    };
+    let [a, b] = &field.pair(|n| format!("a link joins two nodes, not {n}"))?;
     let is_pattern = |end: &Field| Ok(end.string()?.contains('*'));
     let patterns = [is_pattern(a)?, is_pattern(b)?].contains(&true);
     if patterns && count.is_none() {
@@ -107,42 +105,55 @@ fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, P
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
     let radio = fields.opt("radio", link_radio::read)?;
     let usual = radio.as_ref().map(|radio| (radio.rates_bps, radio.delay));
-    let course::TwoWays { forward, back, mut course } = course::read(fields, usual)?;
+    let [(forward, there), (back, here)] = course::read(fields, usual)?;
+    let mut course = [there, here];
+    let back = (back != forward).then(|| Box::new(back));
     let class_a = link_radio::class_a(radio.as_ref().map(|radio| &radio.spec));
     let usual_mtu = class_a.map_or(DEFAULT_MTU, ClassA::max_packet);
     let mtu = fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), usual_mtu)?;
     if let Some(radio) = &radio {
         link_radio::check_keys(fields, &radio.spec, mtu)?;
     }
-    let Losses { models, bursts, steps } = fields.or("loss", losses, Losses::default())?;
-    for (course, (bursts, steps)) in course.iter_mut().zip(bursts.into_iter().zip(steps)) {
-        (course.bursts, course.loss) = (bursts, steps);
+    let mut models = [None, None];
+    let losses = fields.or("loss", losses, [None, None])?;
+    for (way, loss) in losses.into_iter().enumerate() {
+        match loss {
+            None => {}
+            Some(Loss::Model(model)) => models[way] = Some(model),
+            Some(Loss::Bursts(bursts)) => course[way].bursts = Some(bursts),
+            Some(Loss::Steps(steps)) => course[way].loss = Some(steps),
+        }
     }
-    Ok(Line {
-        forward,
+    let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
+    let (radio, place) = radio.map(|radio| (Box::new(radio.spec), radio.place)).unzip();
+    let spec = LinkSpec {
+        name: String::new(),
+        a: 0,
+        b: 0,
+        rate_bps,
+        delay,
+        queue,
+        discipline,
         back,
-        course,
+        course: course.into(),
         mtu,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
-        loss: models,
+        loss: models.into(),
         down: fields.or("down", outages, Vec::new())?,
         quick_start: fields.or("quick_start", quick_start::read, None)?,
-        radio: radio.map(|radio| (Box::new(radio.spec), radio.place)),
-    })
+        radio,
+    };
+    Ok((spec, place))
 }
 
 /// Pairs of times, ascending.
 fn outages(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     let mut all: Vec<[Span; 2]> = Vec::new();
     for item in field.array()? {
-        let pair = item.array()?;
-        let [down, up] = pair.as_slice() else {
-            let n = pair.len();
-            return Err(item
-                .error(format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}")));
-        };
-        let pair = [span(down)?, span(up)?];
+        let wrong = |n| format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}");
+        let [down, up] = item.pair(wrong)?;
+        let pair = [span(&down)?, span(&up)?];
         let after = all.last().is_none_or(|[_, up]| *up < pair[0]);
         if !after || pair[0] >= pair[1] {
             return Err(item.error("each outage begins after the one before it, and ends later"));

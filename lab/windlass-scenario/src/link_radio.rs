@@ -1,24 +1,24 @@
 //! Radios of links: their keys, their reader and their check against the flows.
 
 use windlass_cc::Span;
-use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::config::{Coap as SimCoap, UDP_HEADERS};
 use windlass_sim::link_radio::{
     Access, Cellular, ClassA, LinkRadio, Power, Release, lora, presets,
 };
 use windlass_sim::routing::link_of;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
+use crate::flow::TCP_HEADERS;
 use crate::model::{Coap, FlowSpec, RadioSpec, Traffic, Transport};
 use crate::network::Network;
-use crate::presets::Security;
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};
 use crate::tree::Value;
-use crate::units::{BitRate, Bytes, Duration, Joules, Probability, Watts};
+use crate::units::{BitRate, Bytes, Duration, Joules, Probability};
 use crate::ways::Hop;
 
 section! {
@@ -29,16 +29,14 @@ section! {
     battery Of(Energy), "energy in the battery of the device, such as `20kJ` or `5Wh`; results extrapolate its life. The radio continues if it is empty", "no battery";
 }
 
-section! {
-    /// Power that a radio of a link draws.
-    POWER, "radio_power":
-    transmit Of(Watts), "while it sends a frame", "the preset's";
-    receive Of(Watts), "while a frame for it arrives", "the preset's";
-    connect Of(Watts), "while it sets up a connection", "the preset's";
-    listen Of(Watts), "while its receiver is on and no frame arrives", "the preset's";
-    idle Of(Watts), "while its receiver is off between two paging occasions or DRX cycles", "the preset's";
-    sleep Of(Watts), "in power saving mode; for LoRaWAN, outside frames and receive windows", "the preset's";
-}
+table!(POWER, "radio_power", apply_power, written_power, Power {
+    transmit_uw as transmit: Codec::watts(), "while it sends a frame", "the preset's";
+    receive_uw as receive: Codec::watts(), "while a frame for it arrives", "the preset's";
+    connect_uw as connect: Codec::watts(), "while it sets up a connection", "the preset's";
+    listen_uw as listen: Codec::watts(), "while its receiver is on and no frame arrives", "the preset's";
+    idle_uw as idle: Codec::watts(), "while its receiver is off between two paging occasions or DRX cycles", "the preset's";
+    sleep_uw as sleep: Codec::watts(), "in power saving mode; for LoRaWAN, outside frames and receive windows", "the preset's";
+});
 
 table!(CELLULAR, "cellular", apply_cellular, written_cellular, Cellular {
     promotion: Codec::time(countable_span), "time from the first packet to the connection (random access and set-up)", "the preset's";
@@ -64,7 +62,7 @@ table!(CLASS_A, "class-a", apply_class_a, written_class_a, ClassA {
     rx2_duty_cycle: duty(), "share of the time for which the gateway may send in the second window", "`0.1`";
     window_symbols: Codec::whole(1, 1000), "symbols for which the receiver is on in a window without a frame, 1 to 1000", "`8`";
     compressed: Codec::size_u32(0, 1000), "bytes that header compression (SCHC) removes from each packet, `0B` to `1000B`", "`\"28B\"`, the headers of IPv4 and UDP";
-} spreading_factor);
+} spreading_factor: _);
 
 /// The radios of links.
 pub(crate) static LINK_RADIO: Kinds = Kinds {
@@ -129,11 +127,7 @@ pub(super) fn read(field: &Field) -> Result<Read, Problem> {
     let mut radio = preset.radio;
     if let Some(fields) = &fields {
         change(&mut radio, fields)?;
-        radio.check().map_err(|(key, problem)| {
-            let key_of = |known: &str| fields.field(key).is_some() && known == key;
-            let place = if key_of(key) { fields.place_of(key) } else { fields.place() };
-            Problem::new(place, format!("`{key}`: {problem}"))
-        })?;
+        radio.check().map_err(|(key, problem)| fields.error(key, problem))?;
     }
     let mut rates_bps = preset.rates_bps;
     if radio.device == 1 {
@@ -146,7 +140,8 @@ pub(super) fn read(field: &Field) -> Result<Read, Problem> {
 /// Replaces values of a preset by the values of a table.
 fn change(radio: &mut LinkRadio, fields: &Fields) -> Result<(), Problem> {
     radio.device = fields.or("device", choice(&[("first", 0), ("second", 1)]), radio.device)?;
-    radio.power = fields.or("power", |field| power(field, radio.power), radio.power)?;
+    radio.power =
+        fields.or("power", |f| changed(f, &POWER, radio.power, apply_power), radio.power)?;
     radio.battery_uj = fields.opt("battery", battery)?;
     match &mut radio.access {
         Access::Cellular(cellular) => apply_cellular(cellular, fields),
@@ -161,21 +156,8 @@ fn battery(field: &Field) -> Result<u64, Problem> {
     }
 }
 
-fn power(field: &Field, usual: Power) -> Result<Power, Problem> {
-    let fields = Fields::open(field.node, "`power`", POWER.names)?;
-    let watts = |key, usual| fields.or(key, |field| quantity(field).map(|Watts { uw }| uw), usual);
-    Ok(Power {
-        transmit_uw: watts("transmit", usual.transmit_uw)?,
-        receive_uw: watts("receive", usual.receive_uw)?,
-        connect_uw: watts("connect", usual.connect_uw)?,
-        listen_uw: watts("listen", usual.listen_uw)?,
-        idle_uw: watts("idle", usual.idle_uw)?,
-        sleep_uw: watts("sleep", usual.sleep_uw)?,
-    })
-}
-
 /// The keys of a named radio and of its link, as a scenario would spell them.
-pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 2] {
+pub(super) fn values(preset: &presets::Preset) -> [Pairs; 2] {
     let [up, down] = preset.rates_bps.map(|bps| quote(BitRate(bps)));
     let mut link = vec![("delay", quote(Duration(preset.delay)))];
     // The spreading factor of LoRaWAN sets the rate.
@@ -187,23 +169,13 @@ pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 
 }
 
 /// The keys of a radio and their TOML text.
-pub(super) fn written(spec: &RadioSpec) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &RadioSpec) -> Pairs {
     let RadioSpec { preset, radio } = spec;
     let LinkRadio { device, access, power, battery_uj, off: _ } = radio;
-    let Power { transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw } = *power;
-    let watts = |uw| quote(Watts { uw });
-    let power = [
-        ("transmit", watts(transmit_uw)),
-        ("receive", watts(receive_uw)),
-        ("connect", watts(connect_uw)),
-        ("listen", watts(listen_uw)),
-        ("idle", watts(idle_uw)),
-        ("sleep", watts(sleep_uw)),
-    ];
     let mut pairs = vec![
         ("preset", quote(preset)),
         ("device", quote(["first", "second"][*device])),
-        ("power", inline(&power)),
+        ("power", inline(&written_power(power))),
     ];
     pairs.extend(battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
     pairs.extend(match access {
@@ -292,16 +264,19 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         return 0.0;
     }
     // A message over TCP has at least one segment.
-    const TCP: u64 = 40;
-    const UDP: u64 = 28;
     let (size, every_s) = match flow.traffic {
         Traffic::Cbr { rate_bps, packet, transport, .. } => {
-            let headers = if transport == Transport::Udp { UDP } else { TCP };
-            (u64::from(packet) + headers, 8.0 * f64::from(packet) / rate_bps.max(1) as f64)
+            let headers = if transport == Transport::Udp { UDP_HEADERS } else { TCP_HEADERS };
+            (
+                u64::from(packet) + u64::from(headers),
+                8.0 * f64::from(packet) / rate_bps.max(1) as f64,
+            )
         }
-        Traffic::Messages { every, size, phases: None, .. } => (size + TCP, seconds(every)),
+        Traffic::Messages { every, size, phases: None, .. } => {
+            (size + u64::from(TCP_HEADERS), seconds(every))
+        }
         Traffic::Coap(coap) if coap.phases.is_none() => {
-            let record = coap.security.map_or(0, |security| security.preset.record);
+            let record = coap.security.map_or(0, |preset| preset.record);
             let size = SimCoap::message_size(coap.token, coap.options, coap.size) + record;
             (u64::from(size), seconds(coap.every))
         }
@@ -312,8 +287,8 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         seconds(class_a.airtime(size))
     };
     let flights: f64 = match flow.traffic {
-        Traffic::Coap(Coap { security: Some(Security { preset, each: true }), .. }) => {
-            [0, 2].map(|i| air(u64::from(preset.flights[i]) + UDP)).iter().sum()
+        Traffic::Coap(Coap { security: Some(preset), per_request: true, .. }) => {
+            [0, 2].map(|i| air((preset.flights[i] + UDP_HEADERS).into())).iter().sum()
         }
         _ => 0.0,
     };

@@ -2,36 +2,30 @@
 
 use windlass_sim::loss::{BerFormula, Bursts, LossModel, LossSteps};
 
+use crate::codec::{Codec, Pairs, table};
 use crate::course;
-
-use crate::fields::{Field, Fields, choice, packet_numbers, positive_span, probability, word_of};
+use crate::fields::{Field, Fields, choice, packet_numbers, positive_span, probability};
 use crate::problem::Problem;
 use crate::quote::{array, quote};
-use crate::schema::{Kinds, section};
+use crate::schema::{Kinds, section, shape};
 use crate::tree::Value;
 use crate::units::{Duration, Probability};
 
-section! {
-    /// A loss model.
-    DROP, "drop":
-    probability Of(Share), "probability that a packet is lost", "required";
-}
+table!(DROP, "drop", read_drop, written_drop, builds LossModel::Drop {
+    probability: Codec::share(probability).req("\"1%\""), "probability that a packet is lost", "required";
+});
 
-section! {
-    /// A loss model.
-    BER, "ber":
-    rate Of(Share), "bit-error rate over the bits of the frame", "required";
-    formula words(&BerFormula::ALL), "`exact`: 1 − (1 − BER)^bits; `linear`: BER · bits, at most 1", "`\"exact\"`";
-}
+table!(BER, "ber", read_ber, written_ber, builds LossModel::Ber {
+    rate: Codec::share(probability).req("1e-6"), "bit-error rate over the bits of the frame", "required";
+    formula: Codec::word(&BerFormula::ALL).or(BerFormula::Exact), "`exact`: 1 − (1 − BER)^bits; `linear`: BER · bits, at most 1", "`\"exact\"`";
+});
 
-section! {
-    /// A loss model.
-    GILBERT_ELLIOTT, "gilbert-elliott":
-    good_to_bad Of(Share), "probability of turning bad, for each packet", "required unless there are means in time";
-    bad_to_good Of(Share), "probability of turning good, for each packet", "required with `good_to_bad`";
-    loss_good Of(Share), "loss probability in the good state", "`0`";
-    loss_bad Of(Share), "loss probability in the bad state", "`1`";
-}
+table!(GILBERT_ELLIOTT, "gilbert-elliott", read_states, written_states, builds LossModel::GilbertElliott {
+    good_to_bad: Codec::share(probability).req("\"1%\""), "probability of turning bad, for each packet", "required unless there are means in time";
+    bad_to_good: Codec::share(probability).req("\"30%\""), "probability of turning good, for each packet", "required with `good_to_bad`";
+    loss_good: Codec::share(probability).or(0.0), "loss probability in the good state", "`0`";
+    loss_bad: Codec::share(probability).or(1.0), "loss probability in the bad state", "`1`";
+});
 
 section! {
     /// Lengths in time of a link's loss bursts.
@@ -40,11 +34,9 @@ section! {
     mean_bad Of(Time), "in place of `bad_to_good`: mean time in the bad state; `loss_bad` applies to a packet if the state is bad during its transmission", "required with `mean_good`";
 }
 
-section! {
-    /// A loss model.
-    LIST, "list":
-    packets list(Whole(1, i64::MAX as u64)), "numbers of the packets to lose; the first packet of the direction is 1. The first data segment of Windlass's sender also has the last acknowledgement of the handshake. Linux sends this acknowledgement separately, so that the same data have numbers one higher", "required";
-}
+table!(LIST, "list", read_list, written_list, builds LossModel::List {
+    packets: numbers().req("[5, 17]"), "numbers of the packets to lose; the first packet of the direction is 1. The first data segment of Windlass's sender also has the last acknowledgement of the handshake. Linux sends this acknowledgement separately, so that the same data have numbers one higher", "required";
+});
 
 section! {
     /// Losses over time on a link.
@@ -90,41 +82,25 @@ pub(crate) static FRAME_LOSS: Kinds = Kinds {
 
 /// A loss model of a direction, or losses over time.
 #[derive(Clone)]
-enum Loss {
+pub(super) enum Loss {
     Model(LossModel),
     Bursts(Bursts),
     Steps(LossSteps),
 }
 
-/// The losses of each direction.
-#[derive(Clone, Default)]
-pub(super) struct Losses {
-    pub(super) models: [Option<LossModel>; 2],
-    pub(super) bursts: [Option<Bursts>; 2],
-    pub(super) steps: [Option<LossSteps>; 2],
-}
-
-/// One table, or an array of tables.
-pub(super) fn losses(field: &Field) -> Result<Losses, Problem> {
+/// The losses of each direction: one table, or an array of tables.
+pub(super) fn losses(field: &Field) -> Result<[Option<Loss>; 2], Problem> {
     let items = match field.node.value {
         Value::Array(_) => field.array()?,
         _ => vec![Field { key: field.key, node: field.node }],
     };
-    let mut losses = Losses::default();
+    let mut losses = [None, None];
     for item in &items {
-        let (loss, places) = loss(item)?;
-        for direction in places {
-            if losses.models[*direction].is_some()
-                || losses.bursts[*direction].is_some()
-                || losses.steps[*direction].is_some()
-            {
+        let (loss, directions) = loss(item)?;
+        for direction in directions {
+            if losses[*direction].replace(loss.clone()).is_some() {
                 let which = ["forward", "backward"][*direction];
                 return Err(item.error(format!("the {which} direction has a loss model already")));
-            }
-            match &loss {
-                Loss::Model(model) => losses.models[*direction] = Some(model.clone()),
-                Loss::Bursts(bursts) => losses.bursts[*direction] = Some(*bursts),
-                Loss::Steps(steps) => losses.steps[*direction] = Some(steps.clone()),
             }
         }
     }
@@ -156,7 +132,7 @@ fn steps(fields: &Fields) -> Result<LossSteps, Problem> {
 }
 
 /// The keys of losses over time and their TOML text.
-pub(super) fn written_steps(losses: &LossSteps) -> Vec<(&'static str, String)> {
+pub(super) fn written_steps(losses: &LossSteps) -> Pairs {
     let steps = course::written_steps(&losses.steps, |p| quote(Probability(*p)));
     let mut pairs = vec![("model", quote("steps")), ("steps", steps)];
     pairs.extend(losses.period.map(|period| ("repeat", quote(Duration(period)))));
@@ -180,7 +156,7 @@ fn bursts(fields: &Fields) -> Result<Bursts, Problem> {
 }
 
 /// The keys of bursts in time and their TOML text.
-pub(super) fn written_bursts(bursts: &Bursts) -> Vec<(&'static str, String)> {
+pub(super) fn written_bursts(bursts: &Bursts) -> Pairs {
     let (time, p) = (|t| quote(Duration(t)), |p: f64| Probability(p).to_string());
     vec![
         ("model", quote("gilbert-elliott")),
@@ -191,46 +167,30 @@ pub(super) fn written_bursts(bursts: &Bursts) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Numbers of packets, sorted.
+fn numbers() -> Codec<Vec<u64>> {
+    let shape = shape!(list(Whole(1, i64::MAX as u64)));
+    Codec::new(shape, packet_numbers, |packets| array(packets, u64::to_string))
+}
+
 /// The model of this kind.
 pub(super) fn model(kind: &str, fields: &Fields) -> Result<LossModel, Problem> {
-    Ok(match kind {
-        "drop" => {
-            LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
-        }
-        "ber" => LossModel::Ber {
-            rate: fields.req("rate", "1e-6", probability)?,
-            formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
-        },
-        "gilbert-elliott" => LossModel::GilbertElliott {
-            good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
-            bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
-            loss_good: fields.or("loss_good", probability, 0.0)?,
-            loss_bad: fields.or("loss_bad", probability, 1.0)?,
-        },
-        "list" => LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? },
+    match kind {
+        "drop" => read_drop(fields),
+        "ber" => read_ber(fields),
+        "gilbert-elliott" => read_states(fields),
+        "list" => read_list(fields),
         _ => unreachable!("`{kind}` is declared and not read"),
-    })
+    }
 }
 
 /// The keys of a model and their TOML text.
-pub(super) fn written(loss: &LossModel) -> Vec<(&'static str, String)> {
-    let p = |p: f64| Probability(p).to_string();
+pub(super) fn written(loss: &LossModel) -> Pairs {
     let (model, mut pairs) = match loss {
-        LossModel::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
-        LossModel::Ber { rate, formula } => {
-            let formula = quote(word_of(&BerFormula::ALL, formula));
-            ("ber", vec![("rate", p(*rate)), ("formula", formula)])
-        }
-        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
-            "gilbert-elliott",
-            vec![
-                ("good_to_bad", p(*good_to_bad)),
-                ("bad_to_good", p(*bad_to_good)),
-                ("loss_good", p(*loss_good)),
-                ("loss_bad", p(*loss_bad)),
-            ],
-        ),
-        LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
+        LossModel::Drop { .. } => ("drop", written_drop(loss)),
+        LossModel::Ber { .. } => ("ber", written_ber(loss)),
+        LossModel::GilbertElliott { .. } => ("gilbert-elliott", written_states(loss)),
+        LossModel::List { .. } => ("list", written_list(loss)),
         // A file has only the built-in models.
         LossModel::Custom(_) => ("custom", Vec::new()),
     };

@@ -5,8 +5,8 @@ mod traffic;
 use std::borrow::Cow;
 
 use windlass_cc::{AnyParams, Flavour, Span};
-use windlass_sim::Series;
 use windlass_sim::both_ways::BothWays;
+use windlass_sim::config::LinkDirection;
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::link_radio::LinkRadio;
@@ -22,7 +22,9 @@ use crate::connections::ConnectionSpec;
 use crate::library::Library;
 use crate::units::QueueLimit;
 
-pub use traffic::{Coap, Law, Media, Read, Traffic, Transport};
+pub use windlass_sim::config::Record as RecordSpec;
+
+pub use traffic::{Coap, Media, Read, Traffic, Transport};
 
 /// One experiment: a network, its flows, and the data to record.
 ///
@@ -155,17 +157,7 @@ pub struct RadioSpec {
 }
 
 /// Rate, delay and queue of one direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DirectionSpec {
-    /// Rate in bits per second, more than zero: the mean of a trace, or the first of several steps.
-    pub rate_bps: u64,
-    /// Propagation delay; the first delay, if it changes.
-    pub delay: Span,
-    /// Queue limit.
-    pub queue: QueueLimit,
-    /// Queue discipline.
-    pub discipline: Discipline<QueueLimit>,
-}
+pub type DirectionSpec = LinkDirection<QueueLimit, QueueLimit>;
 
 impl LinkSpec {
     /// The forward direction for 0, the backward direction for 1.
@@ -335,18 +327,3 @@ pub const NO_ALGORITHM: &str = "none";
 
 /// The prefix of a kernel's name of an algorithm.
 pub(crate) const LINUX: &str = "linux:";
-
-/// Data to record in addition to the totals.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct RecordSpec {
-    /// Series of every flow.
-    pub series: Vec<Series>,
-    /// Minimum time between two samples of a series; zero records every change.
-    pub interval: Span,
-    /// Links whose packets are logged.
-    pub capture: Vec<usize>,
-    /// Length of the intervals for the counts of losses and progress; zero counts nothing.
-    pub bins: Span,
-    /// True if the delay of each data packet and each RTT sample are measured.
-    pub delays: bool,
-}

@@ -8,12 +8,13 @@ use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::stack::Lies;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::context::Context;
 use crate::fields::{Field, Fields, boolean, name, positive_span, text};
 use crate::model::{MultipathSpec, SubflowSpec};
 use crate::params::{self, algorithms};
 use crate::problem::{Place, Problem};
+use crate::quote::array;
 use crate::schema::section;
 use crate::stack::Stack;
 use crate::tree::{Node, Value};
@@ -93,11 +94,9 @@ pub(super) fn read(
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
     let items = fields.req(SUBFLOWS, example, tables)?;
     if !(1..=MAX_PATHS).contains(&items.len()) {
-        let place = fields.field(SUBFLOWS).map_or(fields.place(), |f| &f.node.place);
-        let n = items.len();
         let message =
-            format!("`subflows`: a connection has from 1 to {MAX_PATHS} of them, not {n}");
-        return Err(Problem::new(place, message));
+            format!("a connection has from 1 to {MAX_PATHS} of them, not {}", items.len());
+        return Err(fields.error(SUBFLOWS, message));
     }
     let mut subflows: Vec<Subflow> = Vec::new();
     for (node, number) in items.iter().zip(1..) {
@@ -128,24 +127,17 @@ fn read_subflow(
     flavour: Flavour,
 ) -> Result<Subflow, Problem> {
     let fields = Fields::open(node, "a subflow", SUBFLOW.names)?;
-    let controller =
-        match fields.opt("algorithm", |f| Ok((params::algorithm(f, flavour)?, f.node)))? {
-            None => Some(flows),
-            Some((controller, _)) => controller,
-        };
+    let controller = fields.or("algorithm", |f| params::algorithm(f, flavour), Some(flows))?;
     let Some(mut controller) = controller else {
-        let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
-        return Err(Problem::new(place, "`algorithm`: a subflow needs one such as `reno`"));
+        return Err(fields.error("algorithm", "a subflow needs one such as `reno`"));
     };
     params::read_settings(&fields, flavour, &mut controller)?;
     // A subflow's SYN has no Quick-Start request, so its initial window is the usual window.
     if controller.requirements().slow_start.is_some()
         && controller.common().slow_start.rate_code().is_some()
     {
-        let place = fields.field("slow_start").map_or(fields.place(), |f| &f.node.place);
-        let message =
-            "`slow_start`: Quick-Start is not for subflows; choose another, such as `hystart`";
-        return Err(Problem::new(place, message));
+        let message = "Quick-Start is not for subflows; choose another, such as `hystart`";
+        return Err(fields.error("slow_start", message));
     }
     let via = |field: &Field| {
         let each = field.array()?;
@@ -155,7 +147,7 @@ fn read_subflow(
         name: fields.or("name", name, number.to_string())?,
         via: fields.or("via", via, Vec::new())?,
         controller,
-        place: fields.field("name").map_or(fields.place(), |f| &f.node.place).clone(),
+        place: fields.place_of("name").clone(),
     })
 }
 
@@ -253,15 +245,11 @@ impl Context<'_> {
 }
 
 /// `multipath` as keys and TOML text, the subflows by `subflow`.
-pub(super) fn written(
-    spec: &MultipathSpec,
-    subflow: impl Fn(&SubflowSpec) -> String,
-) -> Vec<(&'static str, String)> {
+pub(super) fn written(spec: &MultipathSpec, subflow: impl Fn(&SubflowSpec) -> String) -> Pairs {
     let mut all = written_config(&spec.config);
-    let subflows: Vec<String> = spec.subflows.iter().map(subflow).collect();
     if spec.disjoint {
         all.push((DISJOINT, spec.disjoint.to_string()));
     }
-    all.push((SUBFLOWS, format!("[{}]", subflows.join(", "))));
+    all.push((SUBFLOWS, array(&spec.subflows, subflow)));
     all
 }

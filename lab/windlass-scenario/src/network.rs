@@ -2,13 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_cc::Span;
-use windlass_sim::course::Course;
-use windlass_sim::link::Framing;
-use windlass_sim::loss::LossModel;
-use windlass_sim::quick_start::QuickStart;
-
-use crate::model::{DirectionSpec, LinkSpec, RadioSpec, WifiSpec};
+use crate::model::{LinkSpec, WifiSpec};
 use crate::problem::{Place, Problem};
 use crate::ways::Ways;
 
@@ -36,21 +30,8 @@ pub(super) struct Network {
 /// A pair of flows that take disjoint routes, by name.
 pub(super) type Pair = [(String, Place); 2];
 
-/// All values of a link except its name and its ends.
-#[derive(Clone)]
-pub(super) struct Line {
-    pub(super) forward: DirectionSpec,
-    pub(super) mtu: u32,
-    pub(super) framing: Framing,
-    pub(super) bdp_rtt: Option<Span>,
-    pub(super) loss: [Option<LossModel>; 2],
-    pub(super) down: Vec<[Span; 2]>,
-    pub(super) quick_start: Option<QuickStart>,
-    pub(super) back: Option<Box<DirectionSpec>>,
-    pub(super) course: [Course; 2],
-    /// The radio, with the place of its key.
-    pub(super) radio: Option<(Box<RadioSpec>, Place)>,
-}
+/// A link without its name and its ends, and the place of its radio.
+pub(super) type Line = (LinkSpec, Option<Place>);
 
 impl Network {
     /// The routes of the network.
@@ -93,7 +74,7 @@ impl Network {
         &mut self,
         name: String,
         (a, b): (&str, &str),
-        line: Line,
+        (spec, radio): Line,
         place: &Place,
     ) -> Result<(), Problem> {
         if self.names.contains_key(&name) {
@@ -102,31 +83,8 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, forward, back, course, radio } =
-            line;
-        let radio = radio.map(|(radio, place)| {
-            self.radios.push((self.links.len(), place));
-            radio
-        });
-        let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
-        self.links.push(LinkSpec {
-            name,
-            a,
-            b,
-            rate_bps,
-            delay,
-            queue,
-            discipline,
-            mtu,
-            framing,
-            bdp_rtt,
-            loss: loss.into(),
-            down,
-            quick_start,
-            back,
-            course: course.into(),
-            radio,
-        });
+        self.radios.extend(radio.map(|place| (self.links.len(), place)));
+        self.links.push(LinkSpec { name, a, b, ..spec });
         Ok(())
     }
 }

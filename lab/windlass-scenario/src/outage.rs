@@ -54,10 +54,9 @@ fn one(node: &Node, context: &Context, flows: &[FlowSpec]) -> Result<(OutageSpec
     let at = fields.req("at", "\"10min\"", countable_span)?;
     let lasts = fields.req("lasts", "\"30s\"", positive_span)?;
     if at >= context.duration {
-        let end = Duration(context.duration);
-        let message =
-            format!("`at`: the outage begins at {}, when the run has ended ({end})", Duration(at));
-        return Err(Problem::new(fields.place_of("at"), message));
+        let (at, end) = (Duration(at), Duration(context.duration));
+        let message = format!("the outage begins at {at}, when the run has ended ({end})");
+        return Err(fields.error("at", message));
     }
     let reboot = fields.or("reboot", boolean, false)?;
     let place = fields.place_of("nodes").clone();
@@ -67,9 +66,8 @@ fn one(node: &Node, context: &Context, flows: &[FlowSpec]) -> Result<(OutageSpec
         stations.any(|station| station.node == **n)
     };
     if let Some(n) = nodes.iter().find(in_cell) {
-        let message =
-            format!("`nodes`: `{}` is a station of a cell; an outage is for links", names[*n]);
-        return Err(Problem::new(&place, message));
+        let message = format!("`{}` is a station of a cell; an outage is for links", names[*n]);
+        return Err(fields.error("nodes", message));
     }
     if reboot {
         let ends = |flow: &FlowSpec| {
@@ -79,12 +77,12 @@ fn one(node: &Node, context: &Context, flows: &[FlowSpec]) -> Result<(OutageSpec
         let unable = |flow: &&FlowSpec| !can_reboot(flow) && ends(flow).is_some();
         if let Some(flow) = flows.iter().find(unable) {
             let message = format!(
-                "`reboot`: flow `{}` ends at `{}`; only `messages` and `request-response` on one path of TCP, \
+                "flow `{}` ends at `{}`; only `messages` and `request-response` on one path of TCP, \
                  which are read immediately, continue after a reboot",
                 flow.name,
                 names[ends(flow).unwrap_or_default()]
             );
-            return Err(Problem::new(fields.place_of("reboot"), message));
+            return Err(fields.error("reboot", message));
         }
     }
     Ok((OutageSpec { nodes, at, lasts, reboot }, place))

@@ -5,6 +5,7 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Param, ParamKind, Ratio, Setup};
 
+use crate::codec::Pairs;
 use crate::fields::{
     Field, Fields, boolean, choice, number, packets, size, span, unknown_word, whole,
 };
@@ -40,11 +41,8 @@ pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyPar
     if text.eq_ignore_ascii_case(NO_ALGORITHM) {
         return Ok(None);
     }
-    let found = AnyParams::by_name(text).map(|params| params.flavoured(flavour));
-    found.map(Some).ok_or_else(|| {
-        let known: Vec<&str> = ALGORITHMS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    let find = |name: &str| AnyParams::by_name(name).map(|params| params.flavoured(flavour));
+    by_name(field, find, ALGORITHMS.iter().map(|info| info.id)).map(Some)
 }
 
 /// True if the algorithm has a selectable slow start.
@@ -118,11 +116,17 @@ pub(super) fn read_slow_start(
 }
 
 fn slow_start_by_name(field: &Field) -> Result<slow_start::AnyParams, Problem> {
+    by_name(field, slow_start::AnyParams::by_name, SLOW_STARTS.iter().map(|info| info.id))
+}
+
+/// The value that `find` finds by one of these names.
+fn by_name<T>(
+    field: &Field,
+    find: impl FnOnce(&str) -> Option<T>,
+    names: impl Iterator<Item = &'static str>,
+) -> Result<T, Problem> {
     let text = field.string()?;
-    slow_start::AnyParams::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = SLOW_STARTS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    find(text).ok_or_else(|| unknown_word(field, text, &names.collect::<Vec<_>>()))
 }
 
 /// The key that chooses the timer.
@@ -146,11 +150,7 @@ pub(super) fn read_timer(field: &Field, timer: &mut rto::AnyParams) -> Result<()
 }
 
 fn timer_by_name(field: &Field) -> Result<rto::AnyParams, Problem> {
-    let text = field.string()?;
-    rto::AnyParams::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = TIMERS.iter().map(|info| info.id).collect();
-        unknown_word(field, text, &known)
-    })
+    by_name(field, rto::AnyParams::by_name, TIMERS.iter().map(|info| info.id))
 }
 
 fn no_longer_than_max(field: &Field, timer: &rto::AnyParams) -> Result<(), Problem> {
@@ -263,7 +263,7 @@ fn toml_text(kind: ParamKind, raw: u64) -> String {
 }
 
 /// Every parameter of the algorithm, as name and TOML text.
-pub(super) fn written(params: &AnyParams) -> Vec<(&'static str, String)> {
+pub(super) fn written(params: &AnyParams) -> Pairs {
     let mut all = Vec::new();
     if has_slow_start(params) {
         let text = toml_text(INITIAL_SSTHRESH.kind, params.common().initial_ssthresh);
@@ -274,7 +274,7 @@ pub(super) fn written(params: &AnyParams) -> Vec<(&'static str, String)> {
 }
 
 /// The slow start with every parameter, as key and TOML text; `None` if the algorithm has no selectable slow start.
-pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str, String)>> {
+pub(super) fn written_slow_start(params: &AnyParams) -> Option<Pairs> {
     let slow_start = has_slow_start(params).then(|| params.common().slow_start)?;
     let info = slow_start.info();
     let mut all = vec![("name", format!("\"{}\"", info.id))];
@@ -283,7 +283,7 @@ pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str
 }
 
 /// The timer with every parameter, as key and TOML text.
-pub(super) fn written_timer(timer: &rto::AnyParams) -> Vec<(&'static str, String)> {
+pub(super) fn written_timer(timer: &rto::AnyParams) -> Pairs {
     let info = timer.info();
     let mut all = vec![(TIMER, format!("\"{}\"", info.id))];
     all.extend(pairs(info.params, |place| timer.get(place)));

@@ -131,15 +131,6 @@ pub struct DtlsPreset {
     pub source: &'static str,
 }
 
-/// A security layer of CoAP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Security {
-    /// Its handshake.
-    pub preset: &'static DtlsPreset,
-    /// True for a handshake before each request.
-    pub each: bool,
-}
-
 /// The handshakes of DTLS with a name. A connection ID of 1 byte needs 1 byte in each record.
 pub const DTLS: [DtlsPreset; 5] = [
     DtlsPreset {

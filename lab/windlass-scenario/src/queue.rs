@@ -1,14 +1,14 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
 use windlass_sim::queue::{
-    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_DEVICE_PACKETS, Pie,
-    Policer, Red, Scheduler, Threshold,
+    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_COUPLING,
+    MAX_DEVICE_PACKETS, MAX_FLOWS, MAX_GAIN, Pie, Policer, Red, Scheduler, Threshold,
 };
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, Pairs, table};
 use crate::fields::{
-    Field, Fields, boolean, choice, number, packets, positive_span, probability, queue, size_u32,
-    span, threshold,
+    Field, Fields, boolean, choice, packets, positive_span, probability, queue, size_u32, span,
+    threshold,
 };
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
@@ -46,22 +46,11 @@ pub(crate) static QUEUE: Kinds = Kinds {
 };
 
 /// A queue's limit and its discipline.
-#[derive(Clone)]
-pub(super) struct Queue {
-    pub(super) limit: QueueLimit,
-    pub(super) discipline: Discipline<QueueLimit>,
-}
+pub(super) type Queue = (QueueLimit, Discipline<QueueLimit>);
 
-impl Queue {
-    /// The default queue of a link.
-    pub(super) const DEFAULT: Queue =
-        Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
-}
+/// The default limit of a link's queue.
+pub(super) const LIMIT_OF_LINKS: QueueLimit = QueueLimit::Packets(100);
 
-/// Largest weight of PIE.
-const MAX_GAIN: f64 = 1000.0;
-/// Largest coupling factor of DualPI2.
-const MAX_COUPLING: f64 = 100.0;
 /// Largest memory of DualPI2, bytes, which is no limit.
 const MAX_MEMORY: u64 = 1 << 40;
 /// Longest interval of CoDel, nanoseconds: a day.
@@ -88,7 +77,7 @@ table!(CODEL, "codel", apply_codel, written_codel, CoDel {
 });
 
 table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
-    flows: Codec::whole(1, 65_536), "queues that flows are hashed into, 1 to 65536", "`1024`";
+    flows: Codec::whole(1, MAX_FLOWS), "queues that flows are hashed into, 1 to 65536", "`1024`";
     quantum: Codec::size_u32(1, u32::MAX), "bytes that a queue may send per turn, at least `1B`", "`\"1514B\"`";
     target: Codec::time(span), "acceptable standing delay of each queue", "`\"5ms\"`";
     interval: Codec::time(interval), "maximum time for which the delay of a queue may exceed `target`", "`\"100ms\"`";
@@ -98,8 +87,8 @@ table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
 table!(PIE, "pie", apply_pie, written_pie, Pie {
     target: Codec::time(span), "delay to aim at, QDELAY_REF", "`\"15ms\"`";
     update: Codec::time(positive_span), "time between adjustments, T_UPDATE, more than zero", "`\"15ms\"`";
-    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
-    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
+    alpha: Codec::number(0.0, MAX_GAIN), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
+    beta: Codec::number(0.0, MAX_GAIN), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
     max_burst: Codec::time(span), "length of a burst without drops, MAX_BURST", "`\"150ms\"`";
     ecn: Codec::flag(), "mark while the probability is below `mark_limit`", "`false`";
     mark_limit: Codec::share(probability), "probability from which marking ends", "`0.1`";
@@ -116,9 +105,9 @@ table!(DUALPI2, "dualpi2", apply_dualpi2, written_dualpi2, DualPi2 {
     variant: Codec::word(&DualPi2Variant::ALL), "`rfc9332` marks without randomness, and counts a delay of the L queue from its second packet on; `linux` is `sch_dualpi2`, with its defaults", "`\"rfc9332\"`";
     target: Codec::time(span), "delay to aim at", "`\"15ms\"`";
     update: Codec::time(positive_span), "time between adjustments, Tupdate, more than zero; `\"16ms\"` with `linux`", "`\"15ms\"`";
-    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000; `0.16015625` with `linux`", "`0.15`";
-    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000; `3.19921875` with `linux`", "`3`";
-    coupling: Codec::number(coupling), "coupling factor k, 1 to 100: L packets are marked with k times the base probability p, C packets with p²", "`2`";
+    alpha: Codec::number(0.0, MAX_GAIN), "weight of the deviation from the target, per second, 0 to 1000; `0.16015625` with `linux`", "`0.15`";
+    beta: Codec::number(0.0, MAX_GAIN), "weight of the change of the delay, per second, 0 to 1000; `3.19921875` with `linux`", "`3`";
+    coupling: Codec::number(1.0, MAX_COUPLING), "coupling factor k, 1 to 100: L packets are marked with k times the base probability p, C packets with p²", "`2`";
     ramp_start: Codec::time(span), "delay above which the L queue marks some packets; `\"1ms\"` with `linux`", "`\"800us\"`";
     ramp_end: Codec::time(span), "delay above which the L queue marks all packets, at least `ramp_start`; `\"1ms\"` with `linux`, a step", "`\"1200us\"`";
     scheduler: Codec::word(&Scheduler::ALL), "`weighted` round robin, or `time-shifted` first in, first out", "`\"weighted\"`";
@@ -154,14 +143,6 @@ fn weight(field: &Field) -> Result<f64, Problem> {
     }
 }
 
-fn gain(field: &Field) -> Result<f64, Problem> {
-    let value = number(field)?;
-    if (0.0..=MAX_GAIN).contains(&value) {
-        return Ok(value.abs()); // -0 is 0
-    }
-    Err(field.error(format!("{value} is outside the range from 0 to {MAX_GAIN}")))
-}
-
 fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
     let interval = positive_span(field)?;
     if interval.0 <= MAX_INTERVAL {
@@ -173,7 +154,7 @@ fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
 /// Reads a length, or a table with the discipline of a link of this rate.
 pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let Value::Table(_) = field.node.value else {
-        return Ok(Queue { limit: queue(field)?, ..Queue::DEFAULT });
+        return Ok((queue(field)?, Discipline::DropTail));
     };
     let fields = Fields::any(field.node, "`queue`")?;
     let known = disciplines();
@@ -182,7 +163,7 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let discipline = known[fields.or("discipline", choice(&named), 0)?].clone();
     let what = format!("`queue` with the discipline `{}`", discipline.id());
     let fields = Fields::open(field.node, &what, &QUEUE.names(discipline.id()))?;
-    let limit = fields.or("limit", queue, Queue::DEFAULT.limit)?;
+    let limit = fields.or("limit", queue, LIMIT_OF_LINKS)?;
     let discipline = parameters(&fields, discipline, rate_bps)?;
     let discipline = match fields.field("device") {
         Some(field) => {
@@ -190,7 +171,7 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
         }
         None => discipline,
     };
-    Ok(Queue { limit, discipline })
+    Ok((limit, discipline))
 }
 
 /// The size of a device's queue.
@@ -220,14 +201,6 @@ fn parameters(
         Discipline::Policer(policer) => apply_policer(policer, fields)?,
     }
     Ok(discipline)
-}
-
-fn coupling(field: &Field) -> Result<f64, Problem> {
-    let value = number(field)?;
-    if (1.0..=MAX_COUPLING).contains(&value) {
-        return Ok(value);
-    }
-    Err(field.error(format!("{value} is outside the range from 1 to {MAX_COUPLING}")))
 }
 
 /// The variant gives the defaults, then the RTTs; single parameters have precedence.
@@ -286,10 +259,7 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
 
 /// The table of a queue with a discipline or a device, as keys and TOML text; `None` for a plain drop-tail
 /// queue, which its length describes completely.
-fn written(
-    limit: QueueLimit,
-    discipline: &Discipline<QueueLimit>,
-) -> Option<Vec<(&'static str, String)>> {
+fn written(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> Option<Pairs> {
     let own = own_written(discipline);
     let device = match discipline {
         Discipline::Device(device) => Some(("device", quote(Packets(device.packets)))),
@@ -316,9 +286,7 @@ pub(super) fn text(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> St
 }
 
 /// The parameters of a discipline.
-pub(super) fn own_written(
-    discipline: &Discipline<QueueLimit>,
-) -> Option<Vec<(&'static str, String)>> {
+pub(super) fn own_written(discipline: &Discipline<QueueLimit>) -> Option<Pairs> {
     match discipline {
         // A file has only the built-in disciplines.
         Discipline::DropTail | Discipline::Custom(_) => None,

@@ -2,7 +2,7 @@
 
 use windlass_sim::quick_start::QuickStart;
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, changed, table};
 use crate::fields::{Field, Fields, probability, span};
 use crate::problem::Problem;
 use crate::tree::Value;
@@ -10,7 +10,7 @@ use crate::tree::Value;
 /// Shortest and longest interval, nanoseconds: a millisecond and an hour.
 const INTERVALS: std::ops::RangeInclusive<u64> = 1_000_000..=3_600_000_000_000;
 
-table!(QUICK_START, "quick_start", apply, pairs, QuickStart {
+table!(QUICK_START, "quick_start", apply, written, QuickStart {
     share: Codec::share(share), "share of the rate up to which requests are approved, more than zero", "`1`";
     interval: Codec::time(interval), "interval for the rate in use, from `1ms` to `1h`: the busier of the last two whole intervals counts, and rates approved in the current and the previous interval count as used", "`\"150ms\"`";
 });
@@ -35,16 +35,7 @@ pub(super) fn read(field: &Field) -> Result<Option<QuickStart>, Problem> {
     match &field.node.value {
         Value::Boolean(false) => Ok(None),
         Value::Boolean(true) => Ok(Some(QuickStart::DEFAULT)),
-        Value::Table(_) => {
-            let mut setting = QuickStart::DEFAULT;
-            apply(&mut setting, &Fields::open(field.node, "`quick_start`", QUICK_START.names)?)?;
-            Ok(Some(setting))
-        }
+        Value::Table(_) => changed(field, &QUICK_START, QuickStart::DEFAULT, apply).map(Some),
         _ => Err(field.wrong_kind("`true`, `false` or a table such as `{ share = 0.9 }`")),
     }
-}
-
-/// The table of a link whose routers answer.
-pub(super) fn written(setting: &QuickStart) -> Vec<(&'static str, String)> {
-    pairs(setting)
 }

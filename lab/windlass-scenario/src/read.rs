@@ -5,9 +5,10 @@ use std::path::Path;
 use windlass_cc::Span;
 use windlass_sim::Series;
 
+use crate::codec::{Codec, table};
 use crate::context::Context;
 use crate::fields::{
-    Field, Fields, boolean, choice, positive_span, span, tables, text, unknown_word, whole,
+    Field, Fields, choice, positive_span, span, tables, text, unknown_word, whole,
 };
 use crate::flow::{self, FLOW};
 use crate::link::{self, LINK};
@@ -16,7 +17,8 @@ use crate::model::{ReceiveWindow, RecordSpec, Scenario, TestbedSpec};
 use crate::network::Network;
 use crate::outage::{self, OUTAGE};
 use crate::problem::Problem;
-use crate::schema::{Shape, section, shape};
+use crate::quote::{array, quote};
+use crate::schema::{section, shape};
 use crate::stack::STACK_TABLE;
 use crate::topology::{self, TOPOLOGY};
 use crate::traces;
@@ -24,10 +26,17 @@ use crate::tree::Node;
 use crate::units::Duration;
 use crate::wifi::{self, CELL};
 
-/// Names of series. Each field of an algorithm's internal state has a series.
-fn series_names() -> Shape {
+/// Series, of which each is named once. Each field of an algorithm's internal state has a series.
+fn series() -> Codec<Vec<Series>> {
     let all = Series::ALL.iter().map(|(name, _)| *name).chain(["state"]).collect();
-    shape!(Either(vec![Words(all), Text]))
+    let known = Series::known();
+    let one = move |field: &Field| {
+        let known: Vec<_> = known.iter().map(|(name, series)| (name.as_str(), *series)).collect();
+        choice(&known)(field)
+    };
+    let shape = shape!(list(Either(vec![Words(all), Text])));
+    let write = |all: &Vec<Series>| array(all, |series| quote(series.name()));
+    Codec::new(shape, move |field| distinct(field, &one), write)
 }
 
 section! {
@@ -47,21 +56,17 @@ section! {
     testbed Table(&TESTBED), "table: settings for kernels only", "the defaults";
 }
 
-section! {
-    /// `[record]`.
-    RECORD, "record":
-    series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rtt_ns` (each sample), `rto_ns`, `latency_ns` (of each message that arrives, with a `deadline`), `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
-    interval Of(Time), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
-    capture list(Text), "names of links whose packets are written to a pcapng file", "`[]`";
-    bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";
-    delays Flag, "whether the one-way delay of each data packet and each RTT sample of its sender are measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550), `gap_ms`, `rtt_ms`, `rtt_p50_ms`, `rtt_p95_ms`, `rtt_p99_ms` and `rtt_max_ms`, in the simulator only", "`false`";
-}
+table!(RECORD, "record", apply_record, written_record, RecordSpec {
+    series: series(), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rtt_ns` (each sample), `rto_ns`, `latency_ns` (of each message that arrives, with a `deadline`), `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
+    interval: Codec::time(span), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
+    capture [list(Text)], "names of links whose packets are written to a pcapng file", "`[]`";
+    bins: Codec::time(span).unless(Span::ZERO), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";
+    delays: Codec::flag().unless(false), "whether the one-way delay of each data packet and each RTT sample of its sender are measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550), `gap_ms`, `rtt_ms`, `rtt_p50_ms`, `rtt_p95_ms`, `rtt_p99_ms` and `rtt_max_ms`, in the simulator only", "`false`";
+} capture: _, capture_within: _, decisions: _);
 
-section! {
-    /// `[testbed]`.
-    TESTBED, "testbed":
-    receive_window words(&ReceiveWindow::ALL), "limit of the window to `receive_buffer` without `window_scaling`: `\"pinned\"`, the emulator reduces the window field of passing segments, so that the sender sees the simulator's window; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose accounting reduces the window while segments wait behind a hole", "`\"pinned\"`";
-}
+table!(TESTBED, "testbed", apply_testbed, written_testbed, TestbedSpec {
+    receive_window: Codec::word(&ReceiveWindow::ALL), "limit of the window to `receive_buffer` without `window_scaling`: `\"pinned\"`, the emulator reduces the window field of passing segments, so that the sender sees the simulator's window; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose accounting reduces the window while segments wait behind a hole", "`\"pinned\"`";
+});
 
 /// Reads a whole document.
 pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
@@ -126,21 +131,6 @@ fn stem(source_name: &str) -> String {
 /// Maximum number of counting intervals per run.
 const MOST_BINS: u64 = 1_000_000;
 
-/// Reads the length of the counting intervals. A run has at most [`MOST_BINS`] of them, so that they fit into
-/// memory.
-fn bins(duration: Span) -> impl Fn(&Field) -> Result<Span, Problem> {
-    move |field| match span(field)? {
-        Span::ZERO => Ok(Span::ZERO),
-        Span(length) if duration.0 / length <= MOST_BINS => Ok(Span(length)),
-        _ => {
-            let least = Duration(Span(duration.0.div_ceil(MOST_BINS)));
-            Err(field.error(format!(
-                "the run would have more than {MOST_BINS} intervals; write at least `{least}`"
-            )))
-        }
-    }
-}
-
 /// Reads a name for headings and file names. File names escape it. Control characters are an error, because a
 /// terminal would obey them.
 fn title(field: &Field) -> Result<String, Problem> {
@@ -153,27 +143,25 @@ fn title(field: &Field) -> Result<String, Problem> {
 
 fn record(field: &Field, network: &Network, duration: Span) -> Result<RecordSpec, Problem> {
     let fields = Fields::open(field.node, "`[record]`", RECORD.names)?;
-    Ok(RecordSpec {
-        series: fields.or("series", |f| distinct(f, series), Vec::new())?,
-        interval: fields.or("interval", span, Span::ZERO)?,
-        bins: fields.or("bins", bins(duration), Span::ZERO)?,
-        delays: fields.or("delays", boolean, false)?,
-        capture: fields.or("capture", |f| distinct(f, |f| link_named(f, network)), Vec::new())?,
-    })
+    let mut record = RecordSpec::default();
+    apply_record(&mut record, &fields)?;
+    // The intervals of a run must fit into memory.
+    if record.bins > Span::ZERO && duration.0 / record.bins.0 > MOST_BINS {
+        let least = Duration(Span(duration.0.div_ceil(MOST_BINS)));
+        return Err(fields.error(
+            "bins",
+            format!("the run would have more than {MOST_BINS} intervals; write at least `{least}`"),
+        ));
+    }
+    let named = |field: &Field| distinct(field, |field| link_named(field, network));
+    record.capture = fields.or("capture", named, Vec::new())?;
+    Ok(record)
 }
 
 fn testbed(field: &Field) -> Result<TestbedSpec, Problem> {
-    let fields = Fields::open(field.node, "`[testbed]`", TESTBED.names)?;
-    let receive_window = choice(&ReceiveWindow::ALL);
-    Ok(TestbedSpec {
-        receive_window: fields.or("receive_window", receive_window, ReceiveWindow::default())?,
-    })
-}
-
-fn series(field: &Field) -> Result<Series, Problem> {
-    let known = Series::known();
-    let known: Vec<_> = known.iter().map(|(name, series)| (name.as_str(), *series)).collect();
-    choice(&known)(field)
+    let mut testbed = TestbedSpec::default();
+    apply_testbed(&mut testbed, &Fields::open(field.node, "`[testbed]`", TESTBED.names)?)?;
+    Ok(testbed)
 }
 
 /// The items of an array; a repeated item is an error.

@@ -193,15 +193,27 @@ macro_rules! shape {
 
 pub(crate) use shape;
 
+/// The name of a key: of its field, or another.
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:ident) => {
+        stringify!($key)
+    };
+}
+
+pub(crate) use key;
+
 /// Declares a section, one key per line: name, form, meaning and default.
 macro_rules! section {
-    ($(#[$doc:meta])* $list:ident, $name:literal $(with $common:ident)?: $($key:ident $shape:expr, $meaning:literal, $default:literal;)*) => {
+    ($(#[$doc:meta])* $list:ident, $name:literal $(with $common:ident)?: $($field:ident $(as $key:ident)? $shape:expr, $meaning:literal, $default:literal;)*) => {
         $(#[$doc])*
         pub(crate) static $list: $crate::schema::Section = $crate::schema::Section {
             name: $name,
-            names: &[$(stringify!($key)),*],
+            names: &[$($crate::schema::key!($field $($key)?)),*],
             own: || vec![$($crate::schema::Key {
-                name: stringify!($key),
+                name: $crate::schema::key!($field $($key)?),
                 shape: $crate::schema::shape!($shape),
                 meaning: $meaning,
                 default: $default,

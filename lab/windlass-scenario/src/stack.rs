@@ -4,22 +4,22 @@ use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
+use windlass_sim::config::MAX_IP_LEN;
 use windlass_tcp::stack::{
     EcnFeedback, LeastRtt, Lies, LossCut, LossDetection, PRESETS, WindowValidation,
 };
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
-use crate::codec::{Codec, table};
-use crate::fields::{
-    Field, Fields, boolean, choice, size_u32, span, unknown_word, whole_u32, window, word_of,
-};
+use crate::codec::{Codec, Pairs, table};
+use crate::fields::{Field, Fields, choice, named, span, whole_u32, window, word_of};
+use crate::flow::TCP_HEADERS;
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::quote::quote;
 use crate::schema::Shape::{Either, Of, Whole, Words};
-use crate::schema::{Quantity, Shape, section};
+use crate::schema::{Quantity, section};
 use crate::tree::Value;
-use crate::units::{Bytes, Window};
+use crate::units::{self, Bytes};
 
 section! {
     /// The keys of `[stack]` and `stack` that are not values of an endpoint.
@@ -32,10 +32,9 @@ section! {
 /// The words for accurate ECN, with and without its option.
 const ACCURATE: [(&str, EcnFeedback); 2] =
     [("accurate", EcnFeedback::Accurate), ("accurate-counter", EcnFeedback::AccurateCounter)];
-/// Word for the growth rule of draft-ietf-ccwg-ratelimited-increase.
-const RATE_LIMITED: &str = "rate-limited";
-/// The word for the conditions of ns-3's classes.
-const NS3: &str = "ns3";
+/// The words for the growth rule of draft-ietf-ccwg-ratelimited-increase, and for the conditions of ns-3's classes.
+const VALIDATIONS: [(&str, WindowValidation); 2] =
+    [("rate-limited", WindowValidation::RateLimited), ("ns3", WindowValidation::Ns3)];
 
 /// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
@@ -46,7 +45,7 @@ const UNLIMITED: &str = "unlimited";
 /// The key for the implementation of the algorithms.
 pub(super) const FLAVOUR: &str = "flavour";
 /// Maximum payload of an IPv4 packet with TCP headers without options.
-const MAX_MSS: u32 = 65_535 - 40;
+const MAX_MSS: u32 = MAX_IP_LEN - TCP_HEADERS;
 
 /// The configuration of a flow's endpoints.
 pub(super) struct Stack {
@@ -60,7 +59,7 @@ pub(super) struct Stack {
 }
 
 table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
-    mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
+    mss: Codec::size_u32(1, MAX_MSS).or_word(AUTO), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer; with `receive_autotuning` it is memory, of which a segment of 1448 bytes takes 2304, as in Linux (`tcp_rmem[2]`)", "";
     receive_autotuning: Codec::flag(), "advertise half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`", "";
     initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
@@ -72,7 +71,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     timestamps: Codec::flag(), "offer timestamps", "";
     sack: Codec::flag(), "offer SACK and report ranges", "";
     dsack: Codec::flag(), "report duplicate data (RFC 2883)", "";
-    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quote(Window(*window))), "initial congestion window", "";
+    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quote(units::Window(*window))), "initial congestion window", "";
     ack_limit: limit(), "maximum number of segments per acknowledgement that increase cwnd: a number, or `\"unlimited\"`", "";
     window_counting: Codec::word(&Counting::ALL), "unit of the algorithm's cwnd: `bytes` with a fraction, or whole `segments`, also for growth, reductions and recovery", "";
     growth_credit: Codec::word(&Credit::ALL), "data of an acknowledgement that increase cwnd: cumulatively `acked` data outside recovery, or all `delivered` data, also of the acknowledgement that ends recovery", "";
@@ -88,7 +87,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     frto: Codec::flag(), "detect a spurious timeout from the acknowledgements after it, with recovery `sack` or `prr`: RFC 5682; as in Linux, any acknowledgement of data that were not retransmitted is sufficient proof, even the first", "";
     eifel: Codec::flag(), "detect a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
     dsack_undo: Codec::flag(), "undo a reduction when every retransmission is reported as a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
-    ecn: ecn_feedback(), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768: three bits count the marked packets, and an option counts the marked bytes; with a peer that lacks it RFC 3168), `\"accurate-counter\"` (RFC 9768 without the option), or `false`", "";
+    ecn: Codec::flag_or(&ACCURATE), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768: three bits count the marked packets, and an option counts the marked bytes; with a peer that lacks it RFC 3168), `\"accurate-counter\"` (RFC 9768 without the option), or `false`", "";
     recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
     loss_cut: Codec::word(&LossCut::ALL), "quantity that a loss or a mark reduces: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
     mark_cut: Codec::word(&MarkCut::ALL), "duration of the reduction after a mark: `at-once`, or `proportional` to the data delivered in an RTT, in which cwnd does not grow; the stack then answers exact marks too", "";
@@ -96,7 +95,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     pacing: Codec::word(&Pacing::ALL), "`off`, `algorithm` (at the rate of the algorithm, if it has one), or `always`: without such a rate, at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
     limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
-    window_validation: validation(), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); `\"ns3\"`, for `cubic`, and for `reno` in congestion avoidance, if the last segment left less than a segment of cwnd free, and always for other algorithms; or `false`", "";
+    window_validation: Codec::flag_or(&VALIDATIONS), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); `\"ns3\"`, for `cubic`, and for `reno` in congestion avoidance, if the last segment left less than a segment of cwnd free, and always for other algorithms; or `false`", "";
     idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "RTT samples for the minimum RTT of algorithms: `any`, or as in Linux only samples of `data`, not of the SYN (BBR and other algorithms with rate samples use any), and samples by timestamps if only retransmissions are acknowledged", "";
@@ -108,43 +107,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     spared_syns: Codec::whole(0, 1_000), "retransmissions of a SYN, or of its answer, that do not reduce the initial cwnd; after more it is one segment", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
-} rto);
-
-/// `true`, `false` or a word for accurate ECN.
-fn ecn_feedback() -> Codec<EcnFeedback> {
-    let shape = Either(vec![Shape::Flag, Words(ACCURATE.map(|(word, _)| word).to_vec())]);
-    let read = |field: &Field<'_>| {
-        let word = match field.node.value {
-            Value::Boolean(_) => return boolean(field).map(EcnFeedback::from),
-            Value::Text(ref text) => ACCURATE.iter().find(|(word, _)| word == text),
-            _ => None,
-        };
-        let wrong = "must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`";
-        word.map(|(_, feedback)| *feedback).ok_or_else(|| field.error(wrong))
-    };
-    Codec::new(shape, read, |feedback| {
-        match ACCURATE.iter().find(|(_, accurate)| accurate == feedback) {
-            Some((word, _)) => quote(word),
-            None => feedback.is_on().to_string(),
-        }
-    })
-}
-
-/// `true`, `false`, `"rate-limited"` or `"ns3"`.
-fn validation() -> Codec<WindowValidation> {
-    let shape = Either(vec![Shape::Flag, Words(vec![RATE_LIMITED, NS3])]);
-    let read = |field: &Field<'_>| match field.node.value {
-        Value::Boolean(_) => boolean(field).map(WindowValidation::from),
-        Value::Text(ref text) if text == RATE_LIMITED => Ok(WindowValidation::RateLimited),
-        Value::Text(ref text) if text == NS3 => Ok(WindowValidation::Ns3),
-        _ => Err(field.error("must be `true`, `false`, `\"rate-limited\"` or `\"ns3\"`")),
-    };
-    Codec::new(shape, read, |validation| match validation {
-        WindowValidation::RateLimited => quote(RATE_LIMITED),
-        WindowValidation::Ns3 => quote(NS3),
-        validation => (*validation == WindowValidation::Used).to_string(),
-    })
-}
+} rto: _);
 
 /// A number of segments, or `unlimited`.
 fn limit() -> Codec<u32> {
@@ -155,10 +118,6 @@ fn limit() -> Codec<u32> {
     })
 }
 
-fn written_mss(mss: &Option<u32>) -> String {
-    mss.map_or_else(|| quote(AUTO), |mss| quote(Bytes(mss.into())))
-}
-
 /// A style of recovery, or the algorithm's style.
 fn recovery_style() -> Codec<Option<LossRecovery>> {
     let words = LossRecovery::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
@@ -166,14 +125,6 @@ fn recovery_style() -> Codec<Option<LossRecovery>> {
         Some(style) => quote(word_of(&LossRecovery::ALL, style)),
         None => quote(AUTO),
     })
-}
-
-fn is_auto(field: &Field) -> bool {
-    matches!(&field.node.value, Value::Text(text) if text == AUTO)
-}
-
-fn mss(field: &Field) -> Result<Option<u32>, Problem> {
-    if is_auto(field) { Ok(None) } else { size_u32(1, MAX_MSS)(field).map(Some) }
 }
 
 fn segments_or_unlimited(field: &Field) -> Result<u32, Problem> {
@@ -212,11 +163,7 @@ pub(super) fn flavours() -> Vec<(&'static str, Flavour)> {
 }
 
 fn preset(field: &Field) -> Result<&'static Preset, Problem> {
-    let text = field.string()?;
-    Preset::by_name(text).ok_or_else(|| {
-        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        unknown_word(field, text, &known)
-    })
+    named(field, PRESETS, |preset| preset.name)
 }
 
 /// Merges tables; later tables override earlier tables. The result has the last named preset, with
@@ -250,7 +197,7 @@ fn apply(stack: &mut Stack, fields: &Fields) -> Result<(), Problem> {
 }
 
 /// Every field of the configuration as key and TOML text.
-pub(super) fn written(config: &StackConfig) -> Vec<(&'static str, String)> {
+pub(super) fn written(config: &StackConfig) -> Pairs {
     let rto = params::written_timer(&config.rto);
     let rto: Vec<String> = rto.into_iter().map(|(key, text)| format!("{key} = {text}")).collect();
     let mut fields = written_fields(config);

@@ -1,16 +1,11 @@
 //! The shapes that expand to links and cells.
 
-use windlass_cc::Span;
-use windlass_sim::link::Framing;
-
 use crate::fields::{Field, Fields, choice, whole_u32};
-use crate::link::{DEFAULT_MTU, LINE, line};
-use crate::model::DirectionSpec;
+use crate::link::{LINE, line};
 use crate::network::{Line, MAX_PAIRS, Network};
 use crate::problem::Problem;
-use crate::queue::Queue;
 use crate::schema::{Kinds, section};
-use crate::units::QueueLimit;
+use crate::tree::parse_value;
 use crate::wifi::{self, AIR, CHAIN, GRID};
 
 section! {
@@ -57,10 +52,6 @@ pub(crate) static TOPOLOGY: Kinds = Kinds {
         ("chain", &[&CHAIN]),
     ],
 };
-
-/// Rate of the links between the paths and the ends by default, so that they are no bottleneck.
-const ACCESS_BPS: u64 = 1_000_000_000;
-const ACCESS_QUEUE: u64 = 1_000;
 
 /// Reads `[topology]` and adds its links and cells to the network.
 pub(super) fn read(field: &Field, network: &mut Network) -> Result<(), Problem> {
@@ -141,7 +132,7 @@ fn two_paths(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     let example =
         "[{ rate = \"3Mbps\", delay = \"20ms\" }, { rate = \"1Mbps\", delay = \"40ms\" }]";
     let paths = fields.req("paths", example, two_lines)?;
-    let access = fields.or("access", line, Line::access())?;
+    let access = fields.opt("access", line)?.map_or_else(fast, Ok)?;
     let shared = fields.opt("shared", line)?;
     let place = fields.place();
     let join = if shared.is_some() { "m" } else { "server" };
@@ -157,34 +148,13 @@ fn two_paths(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     }
 }
 
-impl Line {
-    /// A link that accepts all data of a sender at once.
-    fn access() -> Line {
-        Line {
-            forward: DirectionSpec {
-                rate_bps: ACCESS_BPS,
-                delay: Span::ZERO,
-                queue: QueueLimit::Packets(ACCESS_QUEUE),
-                discipline: Queue::DEFAULT.discipline,
-            },
-            back: None,
-            course: Default::default(),
-            mtu: DEFAULT_MTU,
-            framing: Framing::NONE,
-            bdp_rtt: None,
-            loss: Default::default(),
-            down: Vec::new(),
-            quick_start: None,
-            radio: None,
-        }
-    }
+/// Links that accept all data of a sender at once.
+fn fast() -> Result<Line, Problem> {
+    let node = parse_value("{ rate = \"1Gbps\", queue = \"1000pkt\" }", 0, 0)?;
+    line(&Field { key: "access", node: &node })
 }
 
 fn two_lines(field: &Field) -> Result<[Line; 2], Problem> {
-    let items = field.array()?;
-    let [first, second] = items.as_slice() else {
-        let n = items.len();
-        return Err(field.error(format!("there are two paths, each a table, not {n}")));
-    };
-    Ok([line(first)?, line(second)?])
+    let [first, second] = field.pair(|n| format!("there are two paths, each a table, not {n}"))?;
+    Ok([line(&first)?, line(&second)?])
 }

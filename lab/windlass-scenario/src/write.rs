@@ -7,17 +7,15 @@ use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_tcp::StackConfig;
 
+use crate::codec::{Pairs, ordered};
 use crate::fields::word_of;
-use crate::model::{
-    Coap, FlowSpec, Home, Law, LinkSpec, Media, Read, ReceiveWindow, RecordSpec, Scenario,
-    SubflowSpec, TestbedSpec, Traffic, Transport,
-};
-use crate::presets::Security;
+use crate::model::{FlowSpec, Home, LinkSpec, Scenario, SubflowSpec, TestbedSpec};
 use crate::quote::{array, inline, quote};
-use crate::traffic::HANDSHAKES;
-use crate::units::{BitRate, Bytes, Duration};
+use crate::read::{written_record, written_testbed};
+use crate::units::{Bytes, Duration};
 use crate::{
-    connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi,
+    connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, traffic,
+    wifi,
 };
 
 /// The lines of a growing document.
@@ -32,6 +30,11 @@ impl Lines {
     /// A key and TOML text.
     fn raw(&mut self, key: &str, text: impl Display) {
         self.line(format_args!("{key} = {text}"));
+    }
+
+    /// Keys and TOML texts.
+    fn all(&mut self, pairs: &[(&str, String)]) {
+        pairs.iter().for_each(|(key, text)| self.raw(key, text));
     }
 
     /// A key and a string or quantity.
@@ -52,7 +55,7 @@ pub(super) fn resolved(scenario: &Scenario) -> String {
     lines.quoted("description", &scenario.description);
     lines.raw("seed", scenario.seed);
     body(&mut lines, scenario, Controllers::Whole);
-    record(&mut lines, scenario, &scenario.record);
+    record(&mut lines, scenario);
     lines.0
 }
 
@@ -76,7 +79,7 @@ enum Controllers {
 }
 
 impl Controllers {
-    fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
+    fn stack(self, config: &StackConfig) -> Pairs {
         let mut fields = stack::written(config);
         fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
         fields
@@ -112,12 +115,9 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
     // Counts per interval are part of a run's record; other recordings are separate files.
-    if scenario.record.bins > Span::ZERO {
-        lines.quoted("bins", Duration(scenario.record.bins));
-    }
-    if scenario.record.delays {
-        lines.raw("delays", true);
-    }
+    let mut recorded = written_record(&scenario.record);
+    recorded.retain(|(key, _)| ["bins", "delays"].contains(key));
+    lines.all(&recorded);
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -128,13 +128,10 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
     shared.retain(|pair| !is_understood(pair));
     lines.header("[stack]");
-    for (key, text) in &shared {
-        lines.raw(key, text);
-    }
-    let TestbedSpec { receive_window } = scenario.testbed;
+    lines.all(&shared);
     if scenario.testbed != TestbedSpec::default() {
         lines.header("[testbed]");
-        lines.quoted("receive_window", word_of(&ReceiveWindow::ALL, &receive_window));
+        lines.all(&written_testbed(&scenario.testbed));
     }
     for spec in &scenario.links {
         link(lines, scenario, spec);
@@ -142,9 +139,7 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     for spec in &scenario.wifi {
         lines.header("[[wifi]]");
         let flows: Vec<&str> = scenario.flows.iter().map(|flow| flow.name.as_str()).collect();
-        for (key, text) in wifi::written(spec, &scenario.nodes, &flows) {
-            lines.raw(key, text);
-        }
+        lines.all(&wifi::written(spec, &scenario.nodes, &flows));
     }
     for spec in &scenario.flows {
         flow(lines, scenario, spec, &shared, controllers);
@@ -198,9 +193,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     if let Some(radio) = &link.radio {
         lines.raw("radio", inline(&link_radio::written(radio)));
     }
-    for (key, text) in course::written(there, &Course::default()) {
-        lines.raw(key, text);
-    }
+    lines.all(&course::written(there, &Course::default()));
     let back = course::written_back(&link.direction(0), &link.direction(1), &link.course);
     if !back.is_empty() {
         lines.raw("back", inline(&back));
@@ -208,7 +201,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
 }
 
 /// The loss keys of each direction.
-fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
+fn losses(link: &LinkSpec) -> [Option<Pairs>; 2] {
     [0, 1].map(|direction| {
         let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
         let steps = link.course[direction].loss.as_ref().map(loss::written_steps);
@@ -254,9 +247,7 @@ fn flow(
         lines.quoted("home", word_of(&Home::ALL, &flow.home));
     }
     if let Some(controller) = &flow.controller {
-        for (key, text) in settings(controller, controllers) {
-            lines.raw(key, text);
-        }
+        lines.all(&settings(controller, controllers));
     }
     // Left out at its default, so that it changes no older hash; a kernel ignores it.
     if flow.flavour != Flavour::Rfc
@@ -282,12 +273,10 @@ fn flow(
     if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
-    lines.raw("traffic", traffic(flow));
-    lines.raw("read", read(&flow.read));
+    lines.raw("traffic", traffic::written(&flow.traffic, &flow.on));
+    lines.raw("read", traffic::written_reading(&flow.read));
     // Left out at its default, so that it changes no older hash.
-    for (key, text) in flow.connections.as_deref().map_or_else(Vec::new, connections::written) {
-        lines.raw(key, text);
-    }
+    lines.all(&flow.connections.as_deref().map_or_else(Vec::new, connections::written));
     if let Some(spec) = &flow.multipath {
         let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
         lines.raw("multipath", inline(&multipath::written(spec, each)));
@@ -295,7 +284,7 @@ fn flow(
 }
 
 /// The parameters of an algorithm and its slow start, as keys and TOML text.
-fn settings(controller: &AnyParams, controllers: Controllers) -> Vec<(&'static str, String)> {
+fn settings(controller: &AnyParams, controllers: Controllers) -> Pairs {
     if controllers == Controllers::ByName {
         return Vec::new();
     }
@@ -315,126 +304,10 @@ fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers)
     inline(&pairs)
 }
 
-fn traffic(flow: &FlowSpec) -> String {
-    match flow.traffic {
-        Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
-        Traffic::Bulk { bytes: Some(bytes) } => {
-            inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
-        }
-        Traffic::RequestResponse { request, response, requests, think } => inline(&[
-            ("kind", quote("request-response")),
-            ("request", quote(Bytes(request))),
-            ("response", quote(Bytes(response))),
-            ("requests", requests.to_string()),
-            ("think", quote(Duration(think))),
-        ]),
-        Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
-            let time = |time: Span| quote(Duration(time));
-            let mut pairs = vec![
-                ("kind", quote("messages")),
-                ("every", time(every)),
-                ("gaps", quote(word_of(&Law::ALL, &gaps))),
-                ("size", quote(Bytes(size))),
-                ("sizes", quote(word_of(&Law::ALL, &sizes))),
-            ];
-            if [gaps, sizes].contains(&Law::Pareto) {
-                pairs.push(("shape", (f64::from(shape) / 1000.0).to_string()));
-            }
-            if sizes != Law::Constant {
-                pairs.push(("most", quote(Bytes(most))));
-            }
-            pairs.extend(phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
-            pairs.extend(stop.map(|stop| ("stop", time(stop))));
-            pairs.extend(deadline.map(|after| ("deadline", time(after))));
-            inline(&pairs)
-        }
-        Traffic::Coap(spec) => inline(&coap(&spec)),
-        Traffic::Media(spec) => inline(&media(&spec)),
-        Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
-            let mut pairs = vec![
-                ("kind", quote("cbr")),
-                ("rate", quote(BitRate(rate_bps))),
-                ("packet", quote(Bytes(packet.into()))),
-                ("transport", quote(word_of(&Transport::ALL, &transport))),
-            ];
-            if spread > Span::ZERO {
-                pairs.push(("spread", quote(Duration(spread))));
-            }
-            pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
-            pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
-            if !flow.on.is_empty() {
-                let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
-                pairs.push(("on", array(&flow.on, interval)));
-            }
-            inline(&pairs)
-        }
-    }
-}
-
-fn coap(coap: &Coap) -> Vec<(&'static str, String)> {
-    let time = |time: Span| quote(Duration(time));
-    let size = |bytes: u32| quote(Bytes(bytes.into()));
-    let mut pairs = vec![
-        ("kind", quote("coap")),
-        ("every", time(coap.every)),
-        ("gaps", quote(word_of(&Law::ALL, &coap.gaps))),
-        ("size", size(coap.size)),
-        ("token", size(coap.token)),
-        ("options", size(coap.options)),
-        ("confirmable", coap.confirmable.to_string()),
-        ("nstart", coap.nstart.to_string()),
-        ("max_retransmit", coap.max_retransmit.to_string()),
-        ("rto", inline(&params::written_timer(&coap.timer))),
-    ];
-    if coap.gaps == Law::Pareto {
-        pairs.push(("shape", (f64::from(coap.shape) / 1000.0).to_string()));
-    }
-    if coap.response > 0 {
-        pairs.push(("response", size(coap.response)));
-    }
-    if let Some(Security { preset, each }) = coap.security {
-        pairs.push(("security", quote(preset.name)));
-        pairs.push(("handshake", quote(word_of(&HANDSHAKES, &each))));
-    }
-    pairs.extend(coap.phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
-    pairs.extend(coap.stop.map(|stop| ("stop", time(stop))));
-    pairs.extend(coap.deadline.map(|after| ("deadline", time(after))));
-    pairs
-}
-
-fn media(media: &Media) -> Vec<(&'static str, String)> {
-    let mut pairs = vec![
-        ("kind", quote("media")),
-        ("packet", quote(Bytes(media.packet.into()))),
-        ("min_rate", quote(BitRate(media.min_rate_bps))),
-        ("max_rate", quote(BitRate(media.max_rate_bps))),
-        ("ecn", media.ecn.to_string()),
-    ];
-    pairs.extend(media.stop.map(|stop| ("stop", quote(Duration(stop)))));
-    pairs
-}
-
-fn read(read: &Read) -> String {
-    match *read {
-        Read::Immediate => inline(&[("kind", quote("immediate"))]),
-        Read::Delayed { after } => {
-            inline(&[("kind", quote("delayed")), ("after", quote(Duration(after)))])
-        }
-        Read::Rate { rate_bps } => {
-            inline(&[("kind", quote("rate")), ("rate", quote(BitRate(rate_bps)))])
-        }
-    }
-}
-
-fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
+fn record(lines: &mut Lines, scenario: &Scenario) {
     lines.header("[record]");
-    lines.raw("series", array(&record.series, |series| quote(series.name())));
-    lines.quoted("interval", Duration(record.interval));
-    lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
-    if record.bins > Span::ZERO {
-        lines.quoted("bins", Duration(record.bins));
-    }
-    if record.delays {
-        lines.raw("delays", true);
-    }
+    let mut pairs = written_record(&scenario.record);
+    let link = |link: &usize| quote(&scenario.links[*link].name);
+    pairs.push(("capture", array(&scenario.record.capture, link)));
+    lines.all(&ordered(pairs, "series interval capture"));
 }

@@ -6,7 +6,7 @@ use common::{bulk, config, flow, link};
 use windlass_cc::{AnyParams, Time};
 use windlass_run::{Backend, KernelSeries, RunError};
 use windlass_scenario::Scenario;
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::arrivals::{Arrivals, Draw};
 use windlass_sim::config::{Coap, Media, Traffic};
 use windlass_tcp::stack::LINUX;
 use windlass_testbed::live::{self, Options};
@@ -85,10 +85,9 @@ fn algorithm_without_a_kernel_counterpart_is_named() {
 
 #[test]
 fn coap_flow_is_refused_by_its_name() {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
     let requests = Arrivals {
-        gaps: constant(1_000_000_000),
-        sizes: constant(100),
+        gaps: Draw::constant(1_000_000_000),
+        sizes: Draw::constant(100),
         phases: None,
         stop: Time::from_secs(1),
         deadline: None,

@@ -30,7 +30,7 @@ pub struct FqCoDel {
 }
 
 /// Maximum number of queues.
-const MAX_FLOWS: u32 = 65_536;
+pub const MAX_FLOWS: u32 = 65_536;
 
 impl FqCoDel {
     /// Values of RFC 8290 section 5.2.

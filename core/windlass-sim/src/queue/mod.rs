@@ -31,9 +31,9 @@ use crate::random::{Purpose, Stream};
 
 pub use codel::CoDel;
 pub use device::{Device, MAX_DEVICE_PACKETS};
-pub use dualpi2::{DualPi2, Scheduler, Variant as DualPi2Variant};
-pub use fq_codel::FqCoDel;
-pub use pie::Pie;
+pub use dualpi2::{DualPi2, MAX_COUPLING, Scheduler, Variant as DualPi2Variant};
+pub use fq_codel::{FqCoDel, MAX_FLOWS};
+pub use pie::{MAX_GAIN, Pie};
 pub use policer::Policer;
 pub use red::Red;
 pub use threshold::Threshold;

@@ -55,7 +55,7 @@ impl Pie {
 }
 
 /// Maximum weight.
-const MAX_GAIN: f64 = 1000.0;
+pub const MAX_GAIN: f64 = 1000.0;
 
 /// MEAN_PKTSIZE (section 4.1). A queue of at most two packets of this size drops no packets.
 const MEAN_PACKET: u64 = 1024;

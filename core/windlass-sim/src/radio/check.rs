@@ -16,11 +16,15 @@ use crate::radio::sleep::{POLLS, Polling};
 /// Maximum number of stations of a radio: every pair has an entry in a table.
 pub const MAX_STATIONS: usize = 2000;
 /// Maximum distance of a station from the origin along each axis, millimetres: 1000 km.
-const MAX_MM: i64 = 1_000_000_000;
+pub const MAX_MM: i64 = 1_000_000_000;
 /// Maximum contention window of a back-off.
 const MAX_WINDOW: u32 = 65_535;
 /// Maximum number of attempts of a frame.
-const MAX_RETRIES: u32 = 255;
+pub const MAX_RETRIES: u32 = 255;
+/// Maximum of powers and ratios, dBm and dB, and of their negative.
+pub const MAX_DECIBELS: f64 = 300.0;
+/// Minimum and maximum path-loss exponent.
+pub const EXPONENTS: [f64; 2] = [0.1, 20.0];
 
 impl RadioConfig {
     /// Checks that this radio can be simulated; `nodes` are the names of the network's nodes.
@@ -121,8 +125,9 @@ impl RadioConfig {
             ("noise figure (dB)", self.noise_figure_db),
             ("capture threshold (dB)", self.capture_db.unwrap_or(0.0)),
         ] {
-            if !(-300.0..=300.0).contains(&value) {
-                return Err(format!("the {what} must be between -300 and 300, not {value}"));
+            if !(-MAX_DECIBELS..=MAX_DECIBELS).contains(&value) {
+                let most = MAX_DECIBELS;
+                return Err(format!("the {what} must be between -{most} and {most}, not {value}"));
             }
         }
         if self.capture_db.is_some_and(|db| db < 0.0) {
@@ -131,14 +136,15 @@ impl RadioConfig {
         match self.path_loss {
             PathLoss::Friis => Ok(()),
             PathLoss::LogDistance { exponent, reference_loss_db } => {
-                if !(0.1..=20.0).contains(&exponent) {
+                let [least, most] = EXPONENTS;
+                if !(least..=most).contains(&exponent) {
                     return Err(format!(
-                        "the path-loss exponent must be between 0.1 and 20, not {exponent}"
+                        "the path-loss exponent must be between {least} and {most}, not {exponent}"
                     ));
                 }
-                if !(0.0..=300.0).contains(&reference_loss_db) {
+                if !(0.0..=MAX_DECIBELS).contains(&reference_loss_db) {
                     return Err(format!(
-                        "the loss at 1 m must be between 0 and 300 dB, not {reference_loss_db}"
+                        "the loss at 1 m must be between 0 and {MAX_DECIBELS} dB, not {reference_loss_db}"
                     ));
                 }
                 Ok(())

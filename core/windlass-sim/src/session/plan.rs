@@ -3,6 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use crate::arrivals::Arrivals;
+use crate::config::MAX_SPAN;
 
 /// Traffic of a device that opens connections again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +129,7 @@ impl Dialogue {
             return Err("the opener leaves a dialogue after one of its steps".to_string());
         }
         let empty = |step: &Step| step.bytes == 0 && !step.message;
-        let large = |step: &Step| step.bytes > MAX_BYTES || step.think.0 > 1 << 61;
+        let large = |step: &Step| step.bytes > MAX_BYTES || step.think > MAX_SPAN;
         if self.steps.iter().any(|step| empty(step) || large(step)) {
             return Err(format!("a step of a dialogue has 1 to {MAX_BYTES} bytes"));
         }
@@ -235,7 +236,7 @@ impl Reconnect {
         if self.backoff < Reconnect::STEADY || self.attempts == 0 {
             return Err("waits do not shrink, and at least 1 attempt may fail".to_string());
         }
-        if self.most.0 > 1 << 61 || self.spread.0 > 1 << 61 || self.timeout == Some(Span::ZERO) {
+        if self.most > MAX_SPAN || self.spread > MAX_SPAN || self.timeout == Some(Span::ZERO) {
             return Err("times must be at most 73 years, and a time limit above zero".to_string());
         }
         match self.jitter {

@@ -1,8 +1,9 @@
 //! The traffic of a flow in its resolved form.
 
 use windlass_cc::{Span, rto};
+use windlass_sim::arrivals::Law;
 
-use crate::presets::Security;
+use crate::presets::DtlsPreset;
 
 /// The data that the applications of a flow send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +107,9 @@ pub struct Coap {
     /// The retransmission timer.
     pub timer: rto::AnyParams,
     /// The security layer.
-    pub security: Option<Security>,
+    pub security: Option<&'static DtlsPreset>,
+    /// True for a handshake before each request, with a security layer.
+    pub per_request: bool,
     /// Mean lengths of the phases of sending and of silence.
     pub phases: Option<[Span; 2]>,
     /// Simulated time of the end, `None` for the end of the run.
@@ -147,23 +150,6 @@ impl Traffic {
             Traffic::Bulk { .. } | Traffic::RequestResponse { .. } | Traffic::Media(_) => None,
         }
     }
-}
-
-/// Distribution of the gaps or sizes of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Law {
-    /// All values are equal.
-    Constant,
-    /// An exponential distribution.
-    Exponential,
-    /// A Pareto distribution.
-    Pareto,
-}
-
-impl Law {
-    /// Every distribution with its name in scenarios.
-    pub const ALL: [(&'static str, Law); 3] =
-        [("constant", Law::Constant), ("exponential", Law::Exponential), ("pareto", Law::Pareto)];
 }
 
 /// Transport protocol of constant-bit-rate traffic.

@@ -25,7 +25,7 @@ section! {
     /// `[[wifi]]`, except the air.
     CELL, "wifi" with AIR:
     name Name, "unique name", "`wifi`, then `wifi-2` ...";
-    mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
+    mode words(&MODES), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
     access_point station_form(), "a station, in a cell with `infrastructure` only", "required there";
     stations Either(vec![Text, list(station_form())]), "array of the other stations, at least one; or a pattern such as `\"s*\"`, in which `*` means 1, 2, ... up to `count`", "required";
     count Whole(1, MAX_STATIONS as u64), "number of stations of a pattern", "required with a pattern";
@@ -42,15 +42,8 @@ section! {
     battery Of(Energy), "battery of this station, as for a cell; also for an access point", "the cell's";
 }
 
-/// The mode of a cell: infrastructure or ad-hoc.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Infrastructure,
-    AdHoc,
-}
-
-const MODES: [(&str, Mode); 2] =
-    [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
+/// The modes of a cell: true with an access point.
+const MODES: [(&str, bool); 2] = [("infrastructure", true), ("ad-hoc", false)];
 
 /// A station of the file.
 pub(super) struct Placed {
@@ -91,27 +84,25 @@ pub(crate) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
         return Err(Problem::new(&place, message));
     }
     let air = Air::read(&fields, name)?;
-    let mode = fields.or("mode", choice(&MODES), Mode::Infrastructure)?;
-    let access_point = match mode {
-        Mode::Infrastructure => {
-            if let Some(field) = fields.field("hops") {
-                let message = "stations talk to their access point only; `hops` is for `ad-hoc`";
-                return Err(field.error(message));
-            }
-            Some(fields.req("access_point", "\"r1\"", |field| station(field, &air))?)
+    let with_access_point = fields.or("mode", choice(&MODES), true)?;
+    match (with_access_point, fields.field("hops"), fields.field("access_point")) {
+        (true, Some(field), _) => {
+            let message = "stations talk to their access point only; `hops` is for `ad-hoc`";
+            return Err(field.error(message));
         }
-        Mode::AdHoc => {
-            if let Some(field) = fields.field("access_point") {
-                return Err(field.error("a cell with `mode = \"ad-hoc\"` has no access point"));
-            }
-            None
+        (false, _, Some(field)) => {
+            return Err(field.error("a cell with `mode = \"ad-hoc\"` has no access point"));
         }
+        _ => {}
+    }
+    let access_point = match with_access_point {
+        true => Some(fields.req("access_point", "\"r1\"", |field| station(field, &air))?),
+        false => None,
     };
     let count = fields.opt("count", whole_u32(1, MAX_STATIONS as u32))?;
     let stations = fields.req("stations", "[\"s1\", \"s2\"]", |f| stations(f, count, &air))?;
-    let hops_place = fields.field("hops").map_or(fields.place(), |field| &field.node.place);
     let hops = fields.or("hops", |field| hops(field, &stations), Hops::InRange)?;
-    add(network, air, access_point, stations, hops, hops_place)
+    add(network, air, access_point, stations, hops, fields.place_of("hops"))
 }
 
 /// Reads the air between a dumbbell's senders and an access point.
@@ -293,13 +284,9 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
 }
 
 pub(super) fn position(field: &Field) -> Result<Position, Problem> {
-    let items = field.array()?;
-    let [x, y] = items.as_slice() else {
-        let n = items.len();
-        let message = format!("a place has two coordinates, not {n}; write [\"3m\", \"-4m\"]");
-        return Err(field.error(message));
-    };
-    let (Distance { mm: x_mm }, Distance { mm: y_mm }) = (distance(x)?, distance(y)?);
+    let wrong = |n| format!("a place has two coordinates, not {n}; write [\"3m\", \"-4m\"]");
+    let [x, y] = field.pair(wrong)?;
+    let (Distance { mm: x_mm }, Distance { mm: y_mm }) = (distance(&x)?, distance(&y)?);
     Ok(Position { x_mm, y_mm })
 }
 
@@ -309,12 +296,8 @@ fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
         return choice(&[("in-range", ())])(field).map(|()| Hops::InRange);
     }
     let pair = |item: &Field| {
-        let ends = item.array()?;
-        let [a, b] = ends.as_slice() else {
-            let n = ends.len();
-            return Err(item.error(format!("a hop has two ends, not {n}")));
-        };
-        let (a, b) = (index(a, stations)?, index(b, stations)?);
+        let [a, b] = item.pair(|n| format!("a hop has two ends, not {n}"))?;
+        let (a, b) = (index(&a, stations)?, index(&b, stations)?);
         if a == b {
             return Err(item.error("a hop joins two different stations"));
         }
@@ -323,11 +306,16 @@ fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
     Ok(Hops::Pairs(field.array()?.iter().map(pair).collect::<Result<_, _>>()?))
 }
 
+/// The error for a name that none of these stations has.
+pub(super) fn no_station(name: &str, known: &[&str]) -> String {
+    let (name, known) = (name.escape_debug(), listed(known));
+    format!("`{name}` is not a station of this cell; its stations are {known}")
+}
+
 fn index(field: &Field, stations: &[Placed]) -> Result<usize, Problem> {
     let name = field.string()?;
     stations.iter().position(|s| s.name == name).ok_or_else(|| {
         let known: Vec<&str> = stations.iter().map(|s| s.name.as_str()).collect();
-        let (name, known) = (name.escape_debug(), listed(&known));
-        field.error(format!("`{name}` is not a station of this cell; its stations are {known}"))
+        field.error(no_station(name, &known))
     })
 }

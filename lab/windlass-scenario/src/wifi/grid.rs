@@ -4,7 +4,7 @@ use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::check::MAX_STATIONS;
 use windlass_sim::radio::{Hops, PathLoss, Position};
 
-use super::air::{Air, distance};
+use super::air::{Air, at_least, distance};
 use super::cell::{Placed, add, free_name, position};
 use crate::fields::{Field, Fields, name, whole_u32};
 use crate::network::Network;
@@ -159,15 +159,5 @@ fn length(field: &Field) -> Result<Distance, Problem> {
     match distance(field)? {
         Distance { mm: ..=0 } => Err(field.error("must be more than zero, for example `150m`")),
         length => Ok(length),
-    }
-}
-
-fn at_least(field: &Field, range: i64) -> Result<Distance, Problem> {
-    match distance(field)? {
-        Distance { mm } if mm < range => {
-            let least = Distance { mm: range };
-            Err(field.error(format!("what is received is sensed too: at least `{least}`")))
-        }
-        sense => Ok(sense),
     }
 }

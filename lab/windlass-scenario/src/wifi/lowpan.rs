@@ -6,7 +6,7 @@ use windlass_sim::radio::lowpan::{
 };
 use windlass_sim::radio::{Lowpan, Phy};
 
-use crate::codec::{Codec, table};
+use crate::codec::{Codec, changed, table};
 use crate::fields::{Field, Fields, span};
 use crate::problem::Problem;
 use crate::quote::inline;
@@ -23,7 +23,7 @@ table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
     prepare: Codec::time(delay), "time that a station needs before each frame, for example to load it into the radio, at most `10s`", "`\"0s\"`";
     mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended addresses, plus the bytes of security (`10B` for Thread's)", "`\"11B\"`";
     ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended addresses, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
-    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP header: `8B` uncompressed, or compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is in 61440 to 61695, `4B` if both ports are in 61616 to 61631, and 2 bytes less without checksum. With compression the IP header is a byte shorter", "`\"8B\"`";
+    udp_header: Codec::size_u32(2, UDP_HEADER).unless(UDP_HEADER), "UDP header: `8B` uncompressed, or compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is in 61440 to 61695, `4B` if both ports are in 61616 to 61631, and 2 bytes less without checksum. With compression the IP header is a byte shorter", "`\"8B\"`";
 });
 
 fn delay(field: &Field) -> Result<Span, Problem> {
@@ -39,16 +39,11 @@ pub(super) fn mtu(phy: &Phy) -> Option<((u32, u32), u32)> {
 }
 
 pub(super) fn read(field: &Field) -> Result<Lowpan, Problem> {
-    let fields = Fields::open(field.node, "`lowpan`", LOWPAN.names)?;
-    let mut lowpan = Lowpan::default();
-    apply(&mut lowpan, &fields)?;
+    let lowpan = changed(field, &LOWPAN, Lowpan::default(), apply)?;
     lowpan.check().map_err(|message| field.error(message))?;
     Ok(lowpan)
 }
 
 pub(super) fn written(lowpan: &Lowpan) -> String {
-    // An uncompressed header is not written, so that older scenarios keep their hashes.
-    let mut pairs = pairs(lowpan);
-    pairs.retain(|(key, _)| *key != "udp_header" || lowpan.udp_header != UDP_HEADER);
-    inline(&pairs)
+    inline(&pairs(lowpan))
 }

@@ -2,13 +2,15 @@
 
 use windlass_cc::Time;
 use windlass_sim::radio::{Hops, RadioConfig};
+use windlass_sim::routing::aodv::params::MAX_COUNT;
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection};
 
+use super::cell::no_station;
 use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, choice, positive_span, span, text};
 use crate::model::FlowSpec;
 use crate::network::{Network, Pair};
-use crate::problem::{Place, Problem, listed};
+use crate::problem::{Place, Problem};
 use crate::quote::{array, inline, quote};
 use crate::schema::{Kinds, section};
 use crate::tree::Value;
@@ -32,31 +34,28 @@ pub(crate) static ROUTING: Kinds = Kinds {
 table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
     active_route_timeout: Codec::time(positive_span), "lifetime of an unused route", "`\"3s\"`";
     my_route_timeout: Codec::time(positive_span), "lifetime of a route after an answer from its destination", "`\"6s\"`";
-    net_diameter: Codec::whole(1, MOST), "maximum number of hops between two stations, 1 to 64", "`35`";
+    net_diameter: Codec::whole(1, MAX_COUNT), "maximum number of hops between two stations, 1 to 64", "`35`";
     node_traversal_time: Codec::time(positive_span), "estimated time of a message per hop", "`\"40ms\"`";
-    rreq_retries: Codec::whole(0, MOST), "repetitions of a request through the whole network", "`2`";
-    rreq_rate_limit: Codec::whole(1, MOST), "maximum number of requests that a station originates per second", "`10`";
-    rerr_rate_limit: Codec::whole(1, MOST), "maximum number of errors that a station originates per second", "`10`";
-    ttl_start: Codec::whole(1, MOST), "hops of the first request", "`1`";
-    ttl_increment: Codec::whole(1, MOST), "increase in hops of each further request", "`2`";
-    ttl_threshold: Codec::whole(0, MOST), "hops beyond which a request goes through the whole network", "`7`";
-    timeout_buffer: Codec::whole(0, MOST), "hops added to the way there and back for the waiting time", "`2`";
+    rreq_retries: Codec::whole(0, MAX_COUNT), "repetitions of a request through the whole network", "`2`";
+    rreq_rate_limit: Codec::whole(1, MAX_COUNT), "maximum number of requests that a station originates per second", "`10`";
+    rerr_rate_limit: Codec::whole(1, MAX_COUNT), "maximum number of errors that a station originates per second", "`10`";
+    ttl_start: Codec::whole(1, MAX_COUNT), "hops of the first request", "`1`";
+    ttl_increment: Codec::whole(1, MAX_COUNT), "increase in hops of each further request", "`2`";
+    ttl_threshold: Codec::whole(0, MAX_COUNT), "hops beyond which a request goes through the whole network", "`7`";
+    timeout_buffer: Codec::whole(0, MAX_COUNT), "hops added to the way there and back for the waiting time", "`2`";
     hello_interval: Codec::time(positive_span), "time between HELLO messages of a station", "`\"1s\"`";
-    allowed_hello_loss: Codec::whole(1, MOST), "intervals without a message after which a neighbour is lost", "`2`";
+    allowed_hello_loss: Codec::whole(1, MAX_COUNT), "intervals without a message after which a neighbour is lost", "`2`";
     hello_always: Codec::flag(), "all stations send HELLO messages, not only stations that forward data", "`false`";
     detection: Codec::word(&Detection::ALL), "detection of a lost neighbour: `feedback` (by missing acknowledgements), `hello` (by missing HELLO messages) or `both`", "`\"feedback\"`";
     gratuitous: Codec::flag(), "a station that answers for a destination also sends the destination the way back", "`true`";
     destination_only: Codec::flag(), "only the destination itself answers", "`false`";
-    buffer_packets: Codec::whole(1, MOST), "packets that a station buffers while it searches for routes; a full buffer drops the oldest", "`64`";
+    buffer_packets: Codec::whole(1, MAX_COUNT), "packets that a station buffers while it searches for routes; a full buffer drops the oldest", "`64`";
     buffer_time: Codec::time(positive_span), "maximum time of a packet in this buffer", "`\"30s\"`";
     jitter: Codec::time(span), "maximum of the random delay of each broadcast, so that stations that repeat a request do not collide", "`\"10ms\"`";
 });
 
 /// The key `disjoint`, which is in the same table as the constants.
 const DISJOINT: &str = "disjoint";
-
-/// Largest count of a constant.
-const MOST: u32 = 10_000;
 
 /// A routing protocol of the file.
 pub(super) struct Routing {
@@ -87,13 +86,9 @@ pub(super) fn routing(field: &Field) -> Result<Option<Routing>, Problem> {
 /// Pairs of names of flows.
 fn pairs(field: &Field) -> Result<Vec<Pair>, Problem> {
     let pair = |item: &Field| {
-        let names = item.array()?;
-        let [a, b] = names.as_slice() else {
-            let n = names.len();
-            return Err(item.error(format!("disjoint routes are for two flows, not {n}")));
-        };
+        let names = item.pair(|n| format!("disjoint routes are for two flows, not {n}"))?;
         let name = |field: &Field| Ok((text(field)?, field.node.place.clone()));
-        Ok([name(a)?, name(b)?])
+        Ok([name(&names[0])?, name(&names[1])?])
     };
     field.array()?.iter().map(pair).collect()
 }
@@ -101,11 +96,9 @@ fn pairs(field: &Field) -> Result<Vec<Pair>, Problem> {
 /// Reads the stations that are switched off, with their times: pairs such as `["n5", "20s"]`.
 pub(super) fn off(field: &Field) -> Result<Vec<(String, Place, Time)>, Problem> {
     let pair = |item: &Field| {
-        let parts = item.array()?;
-        let [station, at] = parts.as_slice() else {
-            return Err(item.error("write a station and a time, such as `[\"n5\", \"20s\"]`"));
-        };
-        Ok((text(station)?, station.node.place.clone(), Time::ZERO + span(at)?))
+        let wrong = |_| "write a station and a time, such as `[\"n5\", \"20s\"]`".to_owned();
+        let [station, at] = item.pair(wrong)?;
+        Ok((text(&station)?, station.node.place.clone(), Time::ZERO + span(&at)?))
     };
     field.array()?.iter().map(pair).collect()
 }
@@ -120,9 +113,7 @@ pub(super) fn find_off(
         let station = radio.stations.iter().position(|s| nodes[s.node] == name);
         let Some(station) = station else {
             let known: Vec<&str> = radio.stations.iter().map(|s| nodes[s.node].as_str()).collect();
-            let (name, known) = (name.escape_debug(), listed(&known));
-            let message =
-                format!("`off`: `{name}` is not a station of this cell; its stations are {known}");
+            let message = format!("`off`: {}", no_station(&name, &known));
             return Err(Problem::new(&place, message));
         };
         radio.off.push((station, at));

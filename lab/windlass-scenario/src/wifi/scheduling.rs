@@ -4,18 +4,17 @@ use windlass_sim::radio::Scheduling;
 use windlass_sim::radio::scheduling::fitness::Reading;
 use windlass_sim::radio::scheduling::{Rule, Users};
 
-use crate::fields::{Field, Fields, choice, whole_u32, word_of};
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, choice, word_of};
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
-use crate::schema::{Kinds, section};
+use crate::schema::{Kinds, section, shape};
 use crate::tree::Value;
 
-section! {
-    /// Keys of the schedulers that compare rates.
-    FAIR, "fair":
-    window Whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
-    users words(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
-}
+table!(FAIR, "fair", apply, written_fair, Scheduling {
+    window: Codec::whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
+    users: Codec::word(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
+} rule: _);
 
 section! {
     /// Keys of the scheduler that compares fitness.
@@ -31,61 +30,43 @@ pub(crate) static SCHEDULING: Kinds = Kinds {
     kinds: &[("fifo", &[]), ("pf", &[&FAIR]), ("fpf", &[&FAIR, &FITNESS])],
 };
 
-/// Maximum number of slots to average over.
-const MOST_SLOTS: u32 = 1_000_000;
-
-#[derive(Clone, Copy, PartialEq)]
-enum Word {
-    Fifo,
-    Pf,
-    Fpf,
-}
-
-const WORDS: [(&str, Word); 3] = [("fifo", Word::Fifo), ("pf", Word::Pf), ("fpf", Word::Fpf)];
+const RULES: [(&str, Rule); 3] =
+    [("fifo", Rule::Fifo), ("pf", Rule::Pf), ("fpf", Rule::Fpf(Reading::Literal))];
 
 /// A rule's name, or a table with its `rule` and the keys of the rule.
-pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
+pub(super) fn codec() -> Codec<Scheduling> {
+    let shape = shape!(Either(vec![words(&RULES), Kinds(&SCHEDULING)]));
+    Codec::new(shape, read, written)
+}
+
+fn read(field: &Field) -> Result<Scheduling, Problem> {
     let usual = Scheduling::default();
     if !matches!(field.node.value, Value::Table(_)) {
-        return Ok(Scheduling { rule: rule(choice(&WORDS)(field)?, Reading::default()), ..usual });
+        return Ok(Scheduling { rule: choice(&RULES)(field)?, ..usual });
     }
     let fields = Fields::any(field.node, "`scheduling`")?;
-    let word = fields.req("rule", "\"fpf\"", choice(&WORDS))?;
-    match word {
-        Word::Fifo => fields.called("`scheduling` `fifo`").allow(&SCHEDULING.names("fifo"))?,
-        Word::Pf => fields.called("`scheduling` `pf`").allow(&SCHEDULING.names("pf"))?,
-        Word::Fpf => fields.allow(&SCHEDULING.names("fpf"))?,
+    let rule = fields.req("rule", "\"fpf\"", choice(&RULES))?;
+    let mut scheduling = Scheduling { rule, ..usual };
+    match &mut scheduling.rule {
+        Rule::Fifo => fields.called("`scheduling` `fifo`").allow(&SCHEDULING.names("fifo"))?,
+        Rule::Pf => fields.called("`scheduling` `pf`").allow(&SCHEDULING.names("pf"))?,
+        Rule::Fpf(reading) => {
+            fields.allow(&SCHEDULING.names("fpf"))?;
+            *reading = fields.or("reading", choice(&Reading::ALL), *reading)?;
+        }
     }
-    let reading = fields.or("reading", choice(&Reading::ALL), Reading::default())?;
-    Ok(Scheduling {
-        rule: rule(word, reading),
-        window: fields.or("window", whole_u32(2, MOST_SLOTS), usual.window)?,
-        users: fields.or("users", choice(&Users::ALL), usual.users)?,
-    })
+    apply(&mut scheduling, &fields)?;
+    Ok(scheduling)
 }
 
-fn rule(word: Word, reading: Reading) -> Rule {
-    match word {
-        Word::Fifo => Rule::Fifo,
-        Word::Pf => Rule::Pf,
-        Word::Fpf => Rule::Fpf(reading),
-    }
-}
-
-/// As TOML text.
-pub(super) fn written(s: &Scheduling) -> String {
-    let word = match s.rule {
+fn written(s: &Scheduling) -> String {
+    let (word, reading) = match s.rule {
         Rule::Fifo => return quote("fifo"),
-        Rule::Pf => Word::Pf,
-        Rule::Fpf(_) => Word::Fpf,
+        Rule::Pf => ("pf", None),
+        Rule::Fpf(reading) => ("fpf", Some(quote(word_of(&Reading::ALL, &reading)))),
     };
-    let mut pairs = vec![
-        ("rule", quote(word_of(&WORDS, &word))),
-        ("window", s.window.to_string()),
-        ("users", quote(word_of(&Users::ALL, &s.users))),
-    ];
-    if let Rule::Fpf(reading) = s.rule {
-        pairs.push(("reading", quote(word_of(&Reading::ALL, &reading))));
-    }
+    let mut pairs = vec![("rule", quote(word))];
+    pairs.extend(written_fair(s));
+    pairs.extend(reading.map(|reading| ("reading", reading)));
     inline(&pairs)
 }

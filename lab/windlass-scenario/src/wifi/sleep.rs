@@ -4,19 +4,17 @@ use windlass_cc::Span;
 use windlass_sim::radio::RadioConfig;
 use windlass_sim::radio::sleep::{POLLS, Polling};
 
+use super::cell::no_station;
+use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, name, span};
 use crate::network::Network;
-use crate::problem::{Place, Problem, listed};
-use crate::quote::{inline, quote};
+use crate::problem::{Place, Problem};
 use crate::schema::section;
-use crate::units::Duration;
 
-section! {
-    /// The sleep of a station.
-    SLEEP, "sleep":
-    poll_interval Of(Time), "time between requests, `1ms` to `24h`", "required";
-    fast_poll Of(Time), "time between requests while an exchange of the node is open: TCP has unacknowledged data, an open request, or has closed and waits for the peer's FIN; or a confirmable CoAP request has no response", "`poll_interval`";
-}
+table!(SLEEP, "sleep", read_polling, written_polling, builds Polling {
+    poll_interval: Codec::time(interval).req("\"2s\""), "time between requests, `1ms` to `24h`", "required";
+    fast_poll: Codec::time(interval).opt(), "time between requests while an exchange of the node is open: TCP has unacknowledged data, an open request, or has closed and waits for the peer's FIN; or a confirmable CoAP request has no response", "`poll_interval`";
+});
 
 section! {
     /// The sleep of the stations of a cell.
@@ -47,15 +45,13 @@ pub(super) fn read(field: &Field) -> Result<Asleep, Problem> {
 }
 
 fn polling(field: &Field, fields: &Fields) -> Result<Asleep, Problem> {
-    let poll_interval = fields.req("poll_interval", "\"2s\"", interval)?;
-    let fast = |field: &Field| match interval(field)? {
-        longer if longer > poll_interval => {
+    let polling = read_polling(fields)?;
+    match fields.field("fast_poll") {
+        Some(field) if polling.fast_poll > Some(polling.poll_interval) => {
             Err(field.error("must be no longer than `poll_interval`"))
         }
-        fast => Ok(fast),
-    };
-    let fast_poll = fields.opt("fast_poll", fast)?;
-    Ok((Polling { poll_interval, fast_poll }, field.node.place.clone()))
+        _ => Ok((polling, field.node.place.clone())),
+    }
 }
 
 fn interval(field: &Field) -> Result<Span, Problem> {
@@ -81,10 +77,7 @@ impl CellSleep {
         let mut named = self.stations.iter().flatten();
         match named.find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, place)) => {
-                let (name, known) = (name.escape_debug(), listed(known));
-                let message = format!(
-                    "`sleep`: `{name}` is not a station of this cell; its stations are {known}"
-                );
+                let message = format!("`sleep`: {}", no_station(name, known));
                 Err(Problem::new(place, message))
             }
             None => Ok(()),
@@ -120,11 +113,4 @@ pub(in super::super) fn check_ends(network: &Network) -> Result<(), Problem> {
         }
     }
     Ok(())
-}
-
-/// The text of a station's `sleep`.
-pub(super) fn written(polling: &Polling) -> String {
-    let mut pairs = vec![("poll_interval", quote(Duration(polling.poll_interval)))];
-    pairs.extend(polling.fast_poll.map(|fast| ("fast_poll", quote(Duration(fast)))));
-    inline(&pairs)
 }

@@ -2,87 +2,40 @@
 
 use windlass_sim::radio::aggregation::{MAX_BYTES, WINDOW};
 use windlass_sim::radio::beacons::{MAX_NETWORKS, SIZES};
-use windlass_sim::radio::{Aggregation, Beacons, LateCapture, Minstrel, RadioConfig};
+use windlass_sim::radio::{Aggregation, Beacons, Minstrel, RadioConfig};
 
 use crate::codec::{Codec, table};
-use crate::fields::{Field, Fields, choice, probability, span, word_of};
+use crate::fields::{Fields, probability, span};
 use crate::problem::Problem;
-use crate::quote::{inline, quote};
-use crate::schema::{Section, Shape};
-use crate::tree::Value;
 
-type Pairs = Vec<(&'static str, String)>;
-
-table!(MINSTREL, "rate_adaptation", apply_minstrel, minstrel_pairs, Minstrel {
+table!(MINSTREL, "rate_adaptation", apply_minstrel, written_minstrel, Minstrel {
     interval: Codec::time(span), "time between updates of the averages, `1ms` to `60s`", "`\"100ms\"`";
     memory: Codec::share(probability), "weight of the previous value in the average, up to `99%`", "`0.75`";
     lookaround: Codec::share(probability), "share of the frames that sample another rate, `1%` to `50%`; with `aggregation` one sample per 16 frames plus twice the mean length of an aggregate", "`0.1`";
 });
 
-table!(AGGREGATION, "aggregation", apply_aggregation, aggregation_pairs, Aggregation {
+table!(AGGREGATION, "aggregation", apply_aggregation, written_aggregation, Aggregation {
     max_frames: Codec::whole(1, WINDOW), "frames of an aggregate, 1 to 64", "`64`";
     max_size: Codec::size_u32(1, MAX_BYTES), "bytes of an aggregate, including delimiters and padding", "`\"65535B\"`";
     max_airtime: Codec::time(span), "time of an aggregate on the air, at most `10ms`", "`\"5484us\"`";
 });
 
-table!(BEACONS, "beacons", apply_beacons, beacons_pairs, Beacons {
+table!(BEACONS, "beacons", apply_beacons, written_beacons, Beacons {
     interval: Codec::time(span), "time between beacons, `1ms` to `67s`", "`\"102.4ms\"`";
     size: Codec::size_u32(SIZES[0], SIZES[1]), "size of a beacon, from MAC header to check sequence, `40B` to `2332B`", "`\"150B\"`";
     networks: Codec::whole(1, MAX_NETWORKS), "beacons at each target time, one for each network that the access point announces, 1 to 32", "`1`";
 });
 
-/// A word for the usual settings, `none`, or a table.
-pub(super) fn word_or(word: &'static str, section: &'static Section) -> Shape {
-    Shape::Either(vec![Shape::Words(vec!["none", word]), Shape::Table(section)])
-}
-
-fn of<T: Copy + Default + 'static>(
-    field: &Field,
-    word: &'static str,
-    names: &[&'static str],
-    apply: fn(&mut T, &Fields) -> Result<(), Problem>,
-) -> Result<Option<T>, Problem> {
-    if let Value::Text(_) = field.node.value {
-        return Ok(choice(&[("none", false), (word, true)])(field)?.then(T::default));
+/// Checks these keys of a cell.
+pub(super) fn check(fields: &Fields, radio: &RadioConfig) -> Result<(), Problem> {
+    for (key, checked) in [
+        ("rate_adaptation", radio.check_rate_adaptation()),
+        ("aggregation", radio.check_aggregation()),
+        ("beacons", radio.check_beacons()),
+    ] {
+        if let (Err(message), Some(field)) = (checked, fields.field(key)) {
+            return Err(field.error(message));
+        }
     }
-    let what = format!("`{}`", field.key);
-    let fields = Fields::open(field.node, &what, names)?;
-    let mut config = T::default();
-    apply(&mut config, &fields)?;
-    Ok(Some(config))
-}
-
-/// Reads these keys of a cell.
-pub(super) fn read(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
-    let minstrel = |f: &Field| of(f, "minstrel", MINSTREL.names, apply_minstrel);
-    radio.rate_adaptation = fields.or("rate_adaptation", minstrel, None)?;
-    let check = |key, checked: Result<(), String>| match (checked, fields.field(key)) {
-        (Err(message), Some(field)) => Err(field.error(message)),
-        _ => Ok(()),
-    };
-    check("rate_adaptation", radio.check_rate_adaptation())?;
-    let aggregation = |f: &Field| of(f, "a-mpdu", AGGREGATION.names, apply_aggregation);
-    radio.aggregation = fields.or("aggregation", aggregation, None)?;
-    check("aggregation", radio.check_aggregation())?;
-    let beacons = |f: &Field| of(f, "usual", BEACONS.names, apply_beacons);
-    radio.beacons = fields.or("beacons", beacons, None)?;
-    check("beacons", radio.check_beacons())?;
-    radio.late_capture =
-        fields.or("late_capture", choice(&LateCapture::ALL), radio.late_capture)?;
     Ok(())
-}
-
-/// The keys that differ from the usual values, with their TOML text.
-pub(super) fn written(radio: &RadioConfig) -> Pairs {
-    let mut pairs = Vec::new();
-    let tables = [
-        ("rate_adaptation", radio.rate_adaptation.as_ref().map(minstrel_pairs)),
-        ("aggregation", radio.aggregation.as_ref().map(aggregation_pairs)),
-        ("beacons", radio.beacons.as_ref().map(beacons_pairs)),
-    ];
-    pairs.extend(tables.into_iter().filter_map(|(key, t)| Some((key, inline(&t?)))));
-    if radio.late_capture != LateCapture::default() {
-        pairs.push(("late_capture", quote(word_of(&LateCapture::ALL, &radio.late_capture))));
-    }
-    pairs
 }

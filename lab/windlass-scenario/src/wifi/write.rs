@@ -1,96 +1,58 @@
 //! Writes a cell with every default filled in.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{
-    Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
-};
+use windlass_sim::radio::{Hops, Phy, StationConfig};
 
-use super::{lowpan, routing, scheduling, sleep, used};
+use super::{air, lowpan, routing, sleep};
+use crate::codec::{Pairs, ordered};
 use crate::fields::word_of;
-use crate::loss;
 use crate::model::WifiSpec;
 use crate::quote::{array, inline, quote};
-use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
+use crate::units::{BitRate, Bytes, Distance, Joules, Packets};
 
 /// The keys of a cell and their TOML text.
-pub(in super::super) fn written(
-    spec: &WifiSpec,
-    nodes: &[String],
-    flows: &[&str],
-) -> Vec<(&'static str, String)> {
+pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String], flows: &[&str]) -> Pairs {
     let radio = &spec.radio;
-    let dbm = |dbm: f64| quote(Power { dbm });
     let station = |s: &StationConfig| station(s, nodes);
-    let mut pairs = vec![
+    const ORDER: &str = "name standard rate control_rate broadcast_rate mtu lowpan rts short_retry_limit \
+        long_retry_limit power path_loss carrier_sense sensitivity noise_figure capture eifs rate_adaptation \
+        aggregation beacons late_capture scheduling loss off consumption mode access_point stations";
+    let mut pairs = air::written_air(radio);
+    pairs.extend([
         ("name", quote(&radio.name)),
         ("standard", quote(word_of(&Phy::ALL, &radio.phy))),
         ("rate", quote(BitRate(radio.data_rate_bps))),
         ("control_rate", quote(BitRate(radio.control_rate_bps))),
         ("broadcast_rate", quote(BitRate(radio.broadcast_rate_bps))),
         ("mtu", quote(Bytes(spec.mtu.into()))),
-    ];
+        ("path_loss", air::written_path_loss(&radio.path_loss)),
+    ]);
     match &radio.lowpan {
-        Some(lowpan) => pairs.push(("lowpan", lowpan::written(lowpan))),
+        Some(lowpan) => {
+            pairs.retain(|(key, _)| !air::DCF_KEYS.contains(key));
+            pairs.push(("lowpan", lowpan::written(lowpan)));
+        }
         None => pairs.extend([
-            ("rts", quote(rts(radio.rts))),
             ("short_retry_limit", radio.retries.short.to_string()),
             ("long_retry_limit", radio.retries.long.to_string()),
         ]),
     }
-    pairs.extend([
-        ("power", dbm(radio.tx_power_dbm)),
-        ("path_loss", path_loss(radio.path_loss)),
-        ("carrier_sense", dbm(radio.carrier_sense_dbm)),
-        ("sensitivity", dbm(radio.sensitivity_dbm)),
-        ("noise_figure", quote(Decibels(radio.noise_figure_db))),
-        ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
-    ]);
-    if radio.lowpan.is_none() {
-        pairs.push(("eifs", radio.eifs.to_string()));
-    }
-    pairs.extend(used::written(radio));
-    pairs.push(("scheduling", scheduling::written(&radio.scheduling)));
-    match &radio.errors {
-        FrameErrors::None => {}
-        FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
-        FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
-    }
     if !radio.off.is_empty() {
         pairs.push(("off", routing::written_off(radio, nodes)));
     }
-    if let Some(c) = &radio.consumption {
-        pairs.push(("consumption", consumption(c)));
-    }
     let names =
         |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
-    let of_mode = match &radio.hops {
+    let mut stations = radio.stations.clone();
+    let (mode, own) = match &radio.hops {
         Hops::Star { centre } => {
-            let mut others = radio.stations.clone();
-            let access_point = others.remove(*centre);
-            vec![
-                ("mode", quote("infrastructure")),
-                ("access_point", station(&access_point)),
-                ("stations", array(&others, station)),
-            ]
+            ("infrastructure", ("access_point", station(&stations.remove(*centre))))
         }
-        Hops::Pairs(hops) => vec![
-            ("mode", quote("ad-hoc")),
-            ("stations", array(&radio.stations, station)),
-            ("hops", array(hops, names)),
-        ],
-        Hops::InRange => vec![
-            ("mode", quote("ad-hoc")),
-            ("stations", array(&radio.stations, station)),
-            ("hops", quote("in-range")),
-        ],
-        Hops::Aodv(aodv) => vec![
-            ("mode", quote("ad-hoc")),
-            ("stations", array(&radio.stations, station)),
-            ("routing", routing::written(aodv, flows)),
-        ],
+        Hops::Pairs(hops) => ("ad-hoc", ("hops", array(hops, names))),
+        Hops::InRange => ("ad-hoc", ("hops", quote("in-range"))),
+        Hops::Aodv(aodv) => ("ad-hoc", ("routing", routing::written(aodv, flows))),
     };
-    pairs.extend(of_mode);
-    pairs
+    pairs.extend([("mode", quote(mode)), own, ("stations", array(&stations, station))]);
+    ordered(pairs, ORDER)
 }
 
 fn station(station: &StationConfig, nodes: &[String]) -> String {
@@ -106,51 +68,8 @@ fn station(station: &StationConfig, nodes: &[String]) -> String {
         ("queue", quote(queue)),
     ];
     pairs.extend(station.battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
-    pairs.extend(station.sleep.as_ref().map(|polling| ("sleep", sleep::written(polling))));
+    pairs.extend(
+        station.sleep.as_ref().map(|polling| ("sleep", inline(&sleep::written_polling(polling)))),
+    );
     inline(&pairs)
-}
-
-fn consumption(c: &Consumption) -> String {
-    if let Some((name, _)) = Consumption::ALL.iter().find(|(_, known)| known == c) {
-        return quote(name);
-    }
-    let watts = |uw| quote(Watts { uw });
-    let mut pairs = vec![
-        ("transmit", watts(c.transmit_uw)),
-        ("receive", watts(c.receive_uw)),
-        ("listen", watts(c.listen_uw)),
-        ("idle", watts(c.idle_uw)),
-    ];
-    if c.sleep_uw > 0 {
-        pairs.push(("sleep", watts(c.sleep_uw)));
-    }
-    inline(&pairs)
-}
-
-fn rts(rts: RtsThreshold) -> String {
-    match rts {
-        RtsThreshold::Never => "never".to_owned(),
-        RtsThreshold::Always => "always".to_owned(),
-        RtsThreshold::Above(bytes) => Bytes(bytes.into()).to_string(),
-    }
-}
-
-fn path_loss(path_loss: PathLoss) -> String {
-    match path_loss {
-        PathLoss::LogDistance { exponent, reference_loss_db } => inline(&[
-            ("model", quote("log-distance")),
-            ("exponent", exponent.to_string()),
-            ("reference", quote(Decibels(reference_loss_db))),
-        ]),
-        PathLoss::Friis => inline(&[("model", quote("friis"))]),
-        PathLoss::Disc { receive_mm, sense_mm } => {
-            // The reader limits both to 1000 km.
-            let metres = |mm: u64| quote(Distance { mm: mm as i64 });
-            inline(&[
-                ("model", quote("disc")),
-                ("receive", metres(receive_mm)),
-                ("sense", metres(sense_mm)),
-            ])
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use windlass_cc::Span;
 
+use super::super::pie::MAX_GAIN;
 use super::super::waiting::check_share;
 
 /// Rules of the decisions. The variant also selects the defaults ([`DualPi2::of`]).
@@ -75,10 +76,8 @@ pub struct DualPi2 {
     pub memory: u64,
 }
 
-/// Maximum weight.
-const MAX_GAIN: f64 = 1000.0;
 /// Maximum coupling factor.
-const MAX_COUPLING: f64 = 100.0;
+pub const MAX_COUPLING: f64 = 100.0;
 
 impl DualPi2 {
     /// Values of RFC 9332 Appendix A for a maximum RTT of 100 ms: weights of 0.15 Hz and 3 Hz, and a

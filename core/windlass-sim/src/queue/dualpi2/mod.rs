@@ -13,7 +13,7 @@ use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
 
-pub use config::{DualPi2, Scheduler, Variant};
+pub use config::{DualPi2, MAX_COUPLING, Scheduler, Variant};
 
 /// One of the two queues.
 #[derive(Clone, Debug)]

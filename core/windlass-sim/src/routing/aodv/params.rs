@@ -170,8 +170,8 @@ impl AodvParams {
             ("buffer_packets", self.buffer_packets, 1),
         ];
         for (name, count, least) in counts {
-            if !(least..=MAX).contains(&count) {
-                return Err(format!("AODV's {name} must be between {least} and {MAX}"));
+            if !(least..=MAX_COUNT).contains(&count) {
+                return Err(format!("AODV's {name} must be between {least} and {MAX_COUNT}"));
             }
         }
         if self.net_diameter > DATA_TTL {
@@ -184,7 +184,7 @@ impl AodvParams {
 /// Maximum of the configurable times.
 const LONGEST: Span = Span::from_secs(3_600);
 /// Maximum of the configurable counts.
-const MAX: u32 = 10_000;
+pub const MAX_COUNT: u32 = 10_000;
 /// Hops after which a data packet is dropped: the recommended time to live of IP (RFC 1700).
 pub const DATA_TTL: u32 = 64;
 
