@@ -6,8 +6,6 @@ use std::sync::Arc;
 use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
-use windlass_tcp::segment::IPV4_HEADER;
-use windlass_tcp::wire::UDP_HEADER;
 
 use crate::both_ways::BothWays;
 use crate::course::Course;
@@ -18,17 +16,10 @@ use crate::queue::{Discipline, Level};
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
+pub use crate::limits::{MAX_DATAGRAM, MAX_SPAN, UDP_HEADERS};
 pub use crate::media::Media;
 pub use crate::traffic::{Cbr, Coap, ReadPolicy, Traffic};
-
-/// Largest IP packet, bytes.
-pub const MAX_IP_LEN: u32 = 65_535;
-/// Headers of IPv4 and UDP, bytes.
-pub const UDP_HEADERS: u32 = IPV4_HEADER + UDP_HEADER;
-/// Largest payload of a UDP datagram over IPv4, bytes.
-pub const MAX_DATAGRAM: u32 = MAX_IP_LEN - UDP_HEADERS;
-/// Maximum delay and duration: 73 years, so that no sum of a few of them overflows.
-pub const MAX_SPAN: Span = Span(1 << 61);
+pub use windlass_tcp::wire::MAX_IP_LEN;
 
 /// A network, its flows and the requested records.
 #[derive(Clone, Debug, PartialEq)]

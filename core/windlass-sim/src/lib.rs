@@ -96,6 +96,7 @@ pub mod external;
 mod flow_results;
 pub mod host;
 pub mod latency;
+mod limits;
 mod line;
 pub mod link;
 pub mod link_radio;

@@ -6,7 +6,6 @@ use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::config::{Coap as SimCoap, UDP_HEADERS};
 use windlass_sim::session::Connect;
 use windlass_tcp::Profile;
-use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 
 use crate::class::{self, Class};
 use crate::connections::{self, DIALOGUE, reconnects};
@@ -21,7 +20,7 @@ use crate::params::{self, algorithms};
 use crate::problem::{Place, Problem};
 use crate::quic;
 use crate::schema::section;
-use crate::stack::{self, STACK_TABLE, Stack};
+use crate::stack::{self, STACK_TABLE, Stack, TCP_HEADERS};
 use crate::traffic::{READ, TRAFFIC, read_application, traffic};
 use crate::tree::{Node, Value};
 use crate::units::Duration;
@@ -51,9 +50,6 @@ section! {
     multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";
     draw Either(vec![Flag, list(Text)]), "`true`: each run draws different sending nodes, from all nodes whose names match `from` with any text for its `*` (except `to`); or an array of the nodes to draw from", "the senders of `from`";
 }
-
-/// Headers of IPv4 and TCP, bytes.
-pub(super) const TCP_HEADERS: u32 = IPV4_HEADER + TCP_HEADER;
 
 /// A flow before it has a name.
 struct Unnamed {

@@ -11,12 +11,12 @@ use crate::codec::{Codec, Pairs, changed, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
-use crate::flow::TCP_HEADERS;
 use crate::model::{Coap, FlowSpec, RadioSpec, Traffic, Transport};
 use crate::network::Network;
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};
+use crate::stack::TCP_HEADERS;
 use crate::tree::Value;
 use crate::units::{BitRate, Bytes, Duration, Joules, Probability};
 use crate::ways::Hop;

@@ -81,3 +81,9 @@ pub fn listed(words: &[&str]) -> String {
     let more = if words.len() > MOST { ", ..." } else { "" };
     shown.join(", ") + more
 }
+
+/// The error for a name that none of these stations has.
+pub(crate) fn no_station(name: &str, known: &[&str]) -> String {
+    let (name, known) = (name.escape_debug(), listed(known));
+    format!("`{name}` is not a station of this cell; its stations are {known}")
+}

@@ -5,6 +5,7 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::config::MAX_IP_LEN;
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::stack::{
     EcnFeedback, LeastRtt, Lies, LossCut, LossDetection, PRESETS, WindowValidation,
 };
@@ -12,7 +13,6 @@ use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, Pairs, table};
 use crate::fields::{Field, Fields, choice, named, span, whole_u32, window, word_of};
-use crate::flow::TCP_HEADERS;
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::quote::quote;
@@ -44,6 +44,8 @@ const AUTO: &str = "auto";
 const UNLIMITED: &str = "unlimited";
 /// The key for the implementation of the algorithms.
 pub(super) const FLAVOUR: &str = "flavour";
+/// Headers of IPv4 and TCP, bytes.
+pub(super) const TCP_HEADERS: u32 = IPV4_HEADER + TCP_HEADER;
 /// Maximum payload of an IPv4 packet with TCP headers without options.
 const MAX_MSS: u32 = MAX_IP_LEN - TCP_HEADERS;
 

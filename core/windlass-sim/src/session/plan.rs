@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use crate::arrivals::Arrivals;
-use crate::config::MAX_SPAN;
+use crate::limits::MAX_SPAN;
 
 /// Traffic of a device that opens connections again.
 #[derive(Clone, Debug, PartialEq, Eq)]

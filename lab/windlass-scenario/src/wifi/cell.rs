@@ -10,7 +10,7 @@ use super::sleep::{self, Asleep, SLEEP};
 use crate::fields::{Field, Fields, choice, name, whole_u32};
 use crate::model::WifiSpec;
 use crate::network::Network;
-use crate::problem::{Place, Problem, listed};
+use crate::problem::{Place, Problem, no_station};
 use crate::schema::{Shape, section, shape};
 use crate::tree::{Node, Value};
 use crate::units::Distance;
@@ -304,12 +304,6 @@ fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
         Ok([a, b])
     };
     Ok(Hops::Pairs(field.array()?.iter().map(pair).collect::<Result<_, _>>()?))
-}
-
-/// The error for a name that none of these stations has.
-pub(super) fn no_station(name: &str, known: &[&str]) -> String {
-    let (name, known) = (name.escape_debug(), listed(known));
-    format!("`{name}` is not a station of this cell; its stations are {known}")
 }
 
 fn index(field: &Field, stations: &[Placed]) -> Result<usize, Problem> {

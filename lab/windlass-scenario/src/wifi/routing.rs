@@ -5,12 +5,11 @@ use windlass_sim::radio::{Hops, RadioConfig};
 use windlass_sim::routing::aodv::params::MAX_COUNT;
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection};
 
-use super::cell::no_station;
 use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, choice, positive_span, span, text};
 use crate::model::FlowSpec;
 use crate::network::{Network, Pair};
-use crate::problem::{Place, Problem};
+use crate::problem::{Place, Problem, no_station};
 use crate::quote::{array, inline, quote};
 use crate::schema::{Kinds, section};
 use crate::tree::Value;

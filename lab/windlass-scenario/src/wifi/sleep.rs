@@ -4,11 +4,10 @@ use windlass_cc::Span;
 use windlass_sim::radio::RadioConfig;
 use windlass_sim::radio::sleep::{POLLS, Polling};
 
-use super::cell::no_station;
 use crate::codec::{Codec, table};
 use crate::fields::{Field, Fields, name, span};
 use crate::network::Network;
-use crate::problem::{Place, Problem};
+use crate::problem::{Place, Problem, no_station};
 use crate::schema::section;
 
 table!(SLEEP, "sleep", read_polling, written_polling, builds Polling {
