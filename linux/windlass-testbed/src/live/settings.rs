@@ -6,10 +6,9 @@ use std::io::{self, ErrorKind};
 
 use windlass_cc::Span;
 use windlass_cc::rto::AnyParams as Rto;
-use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
-use windlass_tcp::segment::IPV4_HEADER;
+use windlass_sim::config::{FlowConfig, MAX_DATAGRAM, ReadPolicy, Traffic, UDP_HEADERS};
 use windlass_tcp::stack::{EcnFeedback, Lies, LossDetection};
-use windlass_tcp::wire::{MAX_IP_LEN, UDP_HEADER};
+use windlass_tcp::wire::MAX_IP_LEN;
 use windlass_tcp::{Pacing, Profile};
 
 use windlass_scenario::ReceiveWindow;
@@ -132,7 +131,7 @@ fn unscaled(flow: &FlowConfig) -> bool {
 /// fragmented.
 fn mtu(flow: &FlowConfig) -> u32 {
     let needed = match flow.traffic {
-        Traffic::CbrUdp(cbr) => cbr.packet.saturating_add((IPV4_HEADER + UDP_HEADER).into()),
+        Traffic::CbrUdp(cbr) => cbr.packet.saturating_add(UDP_HEADERS.into()),
         _ => 0,
     };
     flow.profile.mtu.max(needed.min(MAX_IP_LEN.into()) as u32).clamp(LEAST_MTU, MAX_IP_LEN)
@@ -268,11 +267,10 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
         return refuse("media with NADA runs only in the simulator".to_string());
     }
     if let Traffic::CbrUdp(cbr) = flow.traffic
-        && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
+        && cbr.packet > MAX_DATAGRAM.into()
     {
-        let most = MAX_IP_LEN - IPV4_HEADER - UDP_HEADER;
         return refuse(format!(
-            "a datagram over IPv4 has at most {most} bytes, not {}",
+            "a datagram over IPv4 has at most {MAX_DATAGRAM} bytes, not {}",
             cbr.packet
         ));
     }
