@@ -203,6 +203,15 @@ impl App {
             self.on_wake(now, e);
         }
         self.receive(now, e);
+        match self.role {
+            Role::Sender { .. } => {}
+            Role::Receiver if !e.at_end() => {}
+            _ => self.follow_data(now, e),
+        }
+    }
+
+    /// Responds to data, or to their end.
+    fn follow_data(&mut self, now: Time, e: &mut impl Socket) {
         match &mut self.role {
             Role::Server { request, response, answered } => {
                 while self.delivered >= (*answered + 1) * (*request).max(1) {
@@ -241,6 +250,7 @@ impl App {
         }
     }
 
+    #[cold]
     fn on_wake(&mut self, now: Time, e: &mut impl Socket) {
         self.wake = Time::NEVER;
         if !self.closing {

@@ -380,6 +380,14 @@ impl Core {
         }
     }
 
+    /// Like [`arm`](Core::arm), while the host's last event is still at the root of the event queue.
+    pub(crate) fn rearm(&mut self, host: u32) {
+        match self.hosts[host as usize].arm(self.now) {
+            Some(at) => self.events.replace_next(at, self.entities.number(Entity::Host(host))),
+            None => self.events.finish_next(),
+        }
+    }
+
     /// Logs an event of a packet on a link.
     #[inline]
     pub(crate) fn log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {

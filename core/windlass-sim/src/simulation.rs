@@ -154,10 +154,13 @@ impl Simulation {
     /// Handles an event that is not of a link, at the root of the event queue.
     #[inline(never)]
     fn on_other_event(&mut self, entity: Entity, end: Time) {
+        // The entry of a host stays until its next event replaces it.
+        if let Entity::Host(host) = entity {
+            return self.on_host_event(host);
+        }
         self.core.events.finish_next();
         match entity {
-            Entity::Link(_) => {}
-            Entity::Host(host) => self.on_host_event(host),
+            Entity::Link(_) | Entity::Host(_) => {}
             Entity::Queue(n) => self.queues[n as usize].on_transmitted(&mut self.core, n),
             Entity::Radio(radio) => self.on_radio_event(radio, end),
             Entity::Mesh(radio) => self.radios.on_mesh_event(&mut self.core, radio),
@@ -248,12 +251,21 @@ impl Simulation {
         }
         let core = &mut self.core;
         let Host { profile, kind, .. } = &mut core.hosts[host as usize];
-        let profile = &core.profiles[*profile as usize];
-        match (kind, core.packets.get(id)) {
-            (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
-                endpoint.on_segment(profile, core.now, segment);
-                app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
-            }
+        if let (Kind::Tcp { endpoint, app }, Body::Segment(segment)) = (kind, core.packets.get(id))
+        {
+            let profile = &core.profiles[*profile as usize];
+            endpoint.on_segment(profile, core.now, segment);
+            app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
+            return self.delivered(host, id);
+        }
+        self.deliver_other(host, id);
+    }
+
+    /// Delivers a packet that is not a segment of a TCP flow.
+    #[inline(never)] // keeps the path of segments short
+    fn deliver_other(&mut self, host: u32, id: u32) {
+        let core = &mut self.core;
+        match (&mut core.hosts[host as usize].kind, core.packets.get(id)) {
             (Kind::DatagramSink { bytes, last }, Body::Datagram { len, .. }) => {
                 *bytes += u64::from(*len);
                 *last = core.now;
@@ -303,7 +315,7 @@ impl Simulation {
 
     fn on_host_event(&mut self, host: u32) {
         if !self.core.hosts[host as usize].disarm(self.core.now) {
-            return; // an earlier event replaced it
+            return self.core.events.finish_next(); // an earlier event replaced it
         }
         if self.sensors.is_some() {
             self.tell_below(host);
@@ -327,11 +339,20 @@ impl Simulation {
             | Kind::Port { .. }
             | Kind::External { .. } => {}
         }
-        self.flush(host);
+        self.send_all(host);
+        self.core.rearm(host);
     }
 
-    /// Sends the packets of a host, records its values, and schedules its timer.
+    /// Sends the packets of a host, and schedules its timer.
+    #[inline]
     fn flush(&mut self, host: u32) {
+        self.send_all(host);
+        self.core.arm(host);
+    }
+
+    /// Sends the packets of a host, and records its values.
+    #[inline(never)] // its two callers share the code in the cache
+    fn send_all(&mut self, host: u32) {
         if self.quick_start.is_some() {
             self.flush_options(host);
         }
@@ -345,7 +366,6 @@ impl Simulation {
         if let Some(recorder) = &mut self.recorder {
             recorder.record(&self.core, host);
         }
-        self.core.arm(host);
     }
 
     #[cold]

@@ -75,13 +75,14 @@ impl Station {
         if self.grant <= seen {
             return;
         }
-        let passed = seen.since(self.slots_from).0 / timing.slot.0;
         let wants = self.wants_access();
         self.backoff = match self.backoff {
-            Some(slots) if !wants && u64::from(slots) <= passed => None,
-            Some(slots) => Some(slots - passed.min(u64::from(slots)) as u32),
-            None if wants => Some(self.draw()),
-            None => None,
+            Some(slots) => {
+                let passed = seen.since(self.slots_from).0 / timing.slot.0;
+                let left = u64::from(slots).saturating_sub(passed) as u32;
+                (wants || left > 0).then_some(left)
+            }
+            None => wants.then(|| self.draw()),
         };
         self.grant = Time::NEVER;
     }

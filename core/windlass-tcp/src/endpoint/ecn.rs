@@ -204,6 +204,7 @@ impl Endpoint {
 
     /// Decides on an option of accurate ECN in the next segment. Multipath TCP leaves no room for it.
     #[inline(never)] // keeps the paths of other connections short
+    #[cold]
     pub(super) fn plan_ecn_option(&mut self, p: &Profile, now: Time) {
         let srtt = self.srtt();
         let Some(accurate) = &mut self.ecn.accurate else { return };
@@ -222,6 +223,7 @@ impl Endpoint {
 
     /// Maximum payload of a segment with an option of accurate ECN, or with these SACK blocks alone.
     #[inline(never)] // keeps the paths of other connections short
+    #[cold]
     pub(super) fn payload_beside_ecn_option(&self, blocks: usize) -> u64 {
         let (blocks, counters) = self.ecn_option_beside_data(blocks).unwrap_or((blocks, 0));
         u64::from(self.send.segment) - option_bytes(blocks, counters)
@@ -230,6 +232,7 @@ impl Endpoint {
     /// Adds the option of accurate ECN to the other options, in a segment with `len` bytes of payload. Returns the ECN
     /// field of the segment: in Linux every segment is ECN-capable, as the feedback counts every segment.
     #[inline(never)] // keeps the paths of other connections short
+    #[cold]
     pub(super) fn finish_accurate(
         &mut self,
         p: &Profile,
@@ -293,6 +296,7 @@ impl Endpoint {
         }
     }
 
+    #[cold]
     fn codepoint_if_agreed(&self, p: &Profile) -> Codepoint {
         let wants = p.params.requirements();
         let mute = self.ecn.accurate.is_some_and(|accurate| accurate.mute);
@@ -366,6 +370,7 @@ impl Endpoint {
     }
 
     /// One of the acknowledgements of a receiver that splits acknowledgements, except the last.
+    #[cold]
     pub(super) fn poll_part_of_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         let part = self.recv.last_ack_sent + u64::from(self.agreed.mss / 4).max(1);
         let due = self.recv.ack_now && part < self.recv.nxt;
@@ -415,6 +420,7 @@ impl Endpoint {
         }
     }
 
+    #[cold]
     fn heed_echo(&mut self, p: &Profile, now: Time, acked: u64) {
         if let Some(accurate) = &mut self.ecn.accurate {
             accurate.news = 0;

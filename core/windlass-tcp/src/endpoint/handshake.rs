@@ -59,6 +59,7 @@ impl Endpoint {
         }
     }
 
+    #[cold]
     pub(super) fn on_segment_syn_sent(&mut self, p: &Profile, now: Time, s: &Segment) {
         let acks_syn =
             s.flags.has(Flags::ACK) && s.ack == self.send.iss.add(1) && self.send.max == 1;
@@ -96,6 +97,7 @@ impl Endpoint {
     }
 
     /// Processes a segment in SYN-RECEIVED that repeats the peer's SYN. Returns true if it did.
+    #[cold]
     pub(super) fn on_repeated_syn(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
         if !s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) || s.seq != self.recv.irs {
             return false;
@@ -113,6 +115,7 @@ impl Endpoint {
     }
 
     /// Processes the acknowledgement of a segment in SYN-RECEIVED. Returns true if it was valid.
+    #[cold]
     pub(super) fn on_handshake_ack(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
         if s.ack != self.send.iss.add(1) || self.send.max == 0 {
             self.refuse(s);
@@ -126,6 +129,7 @@ impl Endpoint {
     /// Processes a reset in SYN-RECEIVED: returns to LISTEN if the endpoint came from there (RFC 9293 section
     /// 3.10.7.4).
     // RFC 9293-3.5-MUST-11
+    #[cold]
     pub(super) fn on_handshake_reset(&mut self, p: &Profile) {
         if !self.passive {
             self.fail(Failure::Reset);
@@ -144,6 +148,7 @@ impl Endpoint {
 
     /// Reads the peer's sequence number and options from its SYN.
     // RFC 7323-2.2-3
+    #[cold]
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.recv.irs = s.seq;
         self.recv.nxt = 1;
@@ -184,6 +189,7 @@ impl Endpoint {
     }
 
     /// This end's SYN is acknowledged: the segment size is final and the controller starts.
+    #[cold]
     fn complete_handshake(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.sample_handshake(p, now, s);
         self.send.rto.on_progress(&p.stack.rto);
@@ -230,6 +236,7 @@ impl Endpoint {
     }
 
     /// The next segment before a connection is established: a reset, a SYN or a SYN-ACK.
+    #[cold]
     pub(super) fn poll_unsynchronised(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if let Some(reset) = self.reset.take() {
             return Some(self.send_reset(p, now, reset));

@@ -126,6 +126,7 @@ impl Endpoint {
     /// reset. A repeated SYN-ACK means that this end's ACK was lost. A repeated FIN in TIME-WAIT means that
     /// the last ACK was lost.
     // RFC 9293-3.10.7.4-1
+    #[cold]
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         self.answer_unacceptable(p, now, start, s);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
@@ -157,6 +158,7 @@ impl Endpoint {
     }
 
     /// Sends a challenge acknowledgement (RFC 5961), if the rate limit allows it.
+    #[cold]
     pub(super) fn challenge(&mut self, p: &Profile, now: Time) {
         self.recv.ack_now |= self.may_challenge(p, now);
     }
@@ -174,6 +176,7 @@ impl Endpoint {
     /// RFC 5961 section 3.2: only an exact match resets the connection; other resets are challenged. In Linux
     /// the end of the highest reported range matches too (`tcp_validate_incoming`).
     // RFC 9293-3.5.3-SHLD-2, 9293-3.10.7.4-2
+    #[cold]
     fn on_reset(&mut self, p: &Profile, now: Time, start: u64) {
         let reported = p.stack.rules == Flavour::Linux
             && self.agreed.sack
@@ -212,6 +215,7 @@ impl Endpoint {
 
     /// True if a pure acknowledgement with an older timestamp is a duplicate that was reordered in the
     /// network. It may be older by at most 1.2 timeouts (`tcp_disordered_ack`).
+    #[cold]
     fn is_disordered_ack(&self, p: &Profile, start: u64, behind: i32, s: &Segment) -> bool {
         let wnd = u64::from(s.window) << self.agreed.snd_scale;
         s.seq_len() == 0
@@ -255,6 +259,7 @@ impl Endpoint {
     }
 
     /// Changes the state after an acknowledged or a received FIN (RFC 9293 figure 5).
+    #[cold]
     fn follow_close(&mut self, p: &Profile, now: Time) {
         let fin_acked = self.stream.fin_queued && self.send.una > self.stream.end;
         let fin_received = self.recv.fin_received();

@@ -176,6 +176,7 @@ impl Endpoint {
 
     /// Processes an expiry of the retransmission timer (RFC 6298 rules 5.4 to 5.6).
     // RFC 6298-5.6-1
+    #[cold]
     fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
         self.stats.rto_count += 1;
         self.note_echo(None);

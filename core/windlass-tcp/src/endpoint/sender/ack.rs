@@ -215,6 +215,7 @@ impl Endpoint {
 
     /// Processes an acknowledgement that delivers nothing and is not a duplicate.
     // RFC 9293-3.8.6-SHLD-17, 9293-3.8.6.1-MUST-37
+    #[cold]
     fn on_stale_ack(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         // It may respond to a probe. A peer that responds with a closed window is alive (RFC 1122 section
         // 4.2.2.17).

@@ -224,6 +224,7 @@ impl Endpoint {
     /// data that is not deemed lost yet. Rule 4 sends, once per recovery, the last missing segment, so that a
     /// lost tail does not wait for the timer.
     // RFC 6675-4-7, 6675-4-9
+    #[cold]
     fn poll_perhaps_lost(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         // RFC 8985 has a probe for the tail.
         let counting =

@@ -98,6 +98,15 @@ impl Endpoint {
     /// Maximum payload of a segment with the SACK blocks that are due (RFC 6691).
     #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
+        let alone = self.recv.ranges.is_empty() && self.recv.dsack.is_none();
+        match alone && !self.ecn.is_accurate() {
+            true => u64::from(self.send.segment),
+            false => self.payload_beside_options(),
+        }
+    }
+
+    #[cold]
+    fn payload_beside_options(&self) -> u64 {
         match self.sack_blocks_beside_data() {
             blocks if self.ecn.is_accurate() => self.payload_beside_ecn_option(blocks),
             0 => u64::from(self.send.segment),
@@ -106,7 +115,7 @@ impl Endpoint {
     }
 
     /// Number of SACK blocks in a segment with payload. They may take half of the segment.
-    #[inline]
+    #[cold]
     fn sack_blocks_beside_data(&self) -> usize {
         let blocks = self.recv.ranges.len() + usize::from(self.recv.dsack.is_some());
         if !self.agreed.sack || blocks == 0 || self.layer.on {
@@ -137,7 +146,7 @@ impl Endpoint {
         let len = available.min(usable).min(limit);
         // A FIN takes one unit of sequence space, which both windows must allow (RFC 9293 section 3.8.6).
         let fin = fin && len == available && usable > len;
-        if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
+        if len == 0 && !fin || len < limit && !self.short_is_worth_sending(p, len, available, fin) {
             self.note_usage(p, available);
             let held_back = self.send.nxt == self.send.una;
             return if held_back { self.poll_probe(p, now, self.send.nxt, len) } else { None };
@@ -171,15 +180,15 @@ impl Endpoint {
         u64::from(p.stack.flight_limit.max(1)) * u64::from(self.agreed.mss)
     }
 
-    /// True if a segment is large enough: silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and
-    /// 4.2.3.4). `limit` is the payload of a full segment.
+    /// True if a segment that is not full is large enough: silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3
+    /// and 4.2.3.4).
     // RFC 9293-3.7.4-SHLD-7, 9293-3.8.6.2.1-MUST-38, 9293-3.9.1.2-SHLD-28
-    fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
+    #[cold]
+    fn short_is_worth_sending(&self, p: &Profile, len: u64, available: u64, fin: bool) -> bool {
         let idle = self.send.nxt == self.send.una;
         // Minshall's rule: only an unacknowledged small segment delays another (`tcp_nagle_check`).
         let free = p.stack.rules == Flavour::Linux && self.send.small <= self.send.una;
-        len == limit
-            || (len == available && (!p.stack.nagle || idle || fin || free || self.layer.on))
+        (len == available && (!p.stack.nagle || idle || fin || free || self.layer.on))
             || (len > 0 && len * 2 >= self.send.max_wnd)
             // A byte that has probed the window is not delayed.
             || (len > 0 && self.send.nxt < self.send.max)
@@ -188,6 +197,7 @@ impl Endpoint {
     /// Returns a probe, or sets its timer. Data wait from `at` on but must not be sent, and without data in
     /// flight only a timer can end this state. `len` is the number of bytes that the windows allow.
     // RFC 9293-3.8.6.1-MUST-36
+    #[cold]
     pub(super) fn poll_probe(
         &mut self,
         p: &Profile,
@@ -309,6 +319,7 @@ impl Endpoint {
 
     /// RFC 5681 section 4.1.
     // RFC 5681-4.1-1
+    #[cold]
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
         let resumed = std::mem::take(&mut self.stream.resumed);
         if self.send.last_sent == Time::ZERO {

@@ -184,6 +184,7 @@ impl Endpoint {
     }
 
     /// Undoes the reduction, and removes all loss marks.
+    #[cold]
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         let linux = p.stack.rules == Flavour::Linux;
         self.send.spurious.forget();

@@ -359,6 +359,7 @@ impl Endpoint {
 
     /// Processes the timer of a late segment.
     // RFC 8985-6.2-7
+    #[cold]
     pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
         self.note_echo(None);
         let prior_in_flight = self.send.in_flight();
@@ -462,6 +463,7 @@ impl Endpoint {
 
     /// The probe: new data if there are any and the peer's window allows them, otherwise the last segment.
     // RFC 8985-7.3-6
+    #[cold]
     pub(in crate::endpoint) fn poll_tail_probe(
         &mut self,
         p: &Profile,
