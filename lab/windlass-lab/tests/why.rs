@@ -226,3 +226,32 @@ fn explanations_of_reductions_agree_with_the_packet_trace() {
         assert!(causes.contains(wanted), "{causes:?}");
     }
 }
+
+/// The number before these words in the summary of a run's page.
+fn counted(summary: &str, words: &str) -> u64 {
+    let before = summary.split(words).next().expect("a part");
+    before.split(' ').next_back().and_then(|n| n.parse().ok()).expect(summary)
+}
+
+#[test]
+fn the_page_counts_reductions_by_the_share_of_marks_as_reductions_after_marks() {
+    let text = r#"duration = "5s"
+        stack = { preset = "linux", ecn = true }
+        [[link]]
+        between = ["sensor", "cloud"]
+        rate = "20Mbps"
+        delay = "5ms"
+        queue = { discipline = "threshold", mark = "20pkt" }
+        [[flow]]
+        from = "sensor"
+        to = "cloud"
+        algorithm = "dctcp"
+        "#;
+    let scenario = Scenario::from_str(text, "marks.toml").unwrap_or_else(|e| panic!("{e}"));
+    let page = windlass_lab::run_page::look(&scenario, 1, false).expect("a run");
+    let case = Case::recording(&scenario, 1, |_| {}).expect("a run");
+    let marks = counted(&page.summary, " times after congestion marks");
+    let others = counted(&page.summary, " times for other reasons");
+    assert!(marks > 10, "{}", page.summary);
+    assert_eq!(marks + others, case.reductions().len() as u64, "{}", page.summary);
+}

@@ -152,11 +152,12 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
         true => fleet::summary(case).join("; "),
         false => few(case),
     };
-    let of =
-        |kind: fn(&Cause) -> bool| reductions.iter().filter(|r| kind(&r.decision.cause)).count();
-    let losses = of(|c| matches!(c, Cause::Losses | Cause::RepairedByProbe));
-    let timeouts = of(|c| matches!(c, Cause::Timeout { .. }));
-    let marks = of(|c| *c == Cause::Echo);
+    let of = |kind: fn(&Reduction<'_>) -> bool| reductions.iter().filter(|r| kind(r)).count();
+    let losses = of(|r| matches!(r.decision.cause, Cause::Losses | Cause::RepairedByProbe));
+    let timeouts = of(|r| matches!(r.decision.cause, Cause::Timeout { .. }));
+    // An algorithm that uses the share of marked packets reduces cwnd itself.
+    let marks = of(|r| r.decision.cause == Cause::Echo || !r.marks.is_empty());
+    let others = reductions.len() - losses - timeouts - marks;
     let unfounded = reductions.iter().filter(|r| r.undone.is_some()).count();
     let by_links: u64 = case.result.links.iter().map(|l| l.drops).sum();
     let stations = case.result.radios.iter().flat_map(|r| &r.stations);
@@ -168,8 +169,8 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
         false => format!("{}.\n\n", text.trim_end_matches('.')),
     };
     format!(
-        "{about}In {seconds} s: {flows}. cwnd was reduced {losses} times after losses, {timeouts} times after timeouts and {marks} \
-         times after congestion marks; {unfounded} of these reductions were spurious. The network dropped {dropped} packets."
+        "{about}In {seconds} s: {flows}. cwnd was reduced {losses} times after losses, {timeouts} times after timeouts, {marks} times \
+         after congestion marks and {others} times for other reasons; {unfounded} of these reductions were spurious. The network dropped {dropped} packets."
     )
 }
 
