@@ -1,6 +1,7 @@
 //! Loss detection, by counting the data that arrived after the loss, or by time.
 
 mod rack;
+mod tail_probe;
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Phase, Time};
