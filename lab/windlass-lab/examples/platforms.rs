@@ -14,7 +14,6 @@ use windlass_lab::assess::{EXAMINATIONS, Subject};
 use windlass_lab::compare::{Request, files, text};
 use windlass_lab::report::html;
 use windlass_lab::reproduce::{Options, Reproduction};
-use windlass_lab::run::store::Memory;
 use windlass_lab::run::{Runner, World, simulate};
 use windlass_lab::run_page;
 use windlass_lab::scenario::{Candidate, Scenario};
@@ -89,10 +88,7 @@ fn compare(case: &str, root: &Path, out: &Path) -> Outcome {
         world: World::Sim,
     };
     let question = request.question()?;
-    let mut store = Memory::default();
-    let record = |task: &windlass_lab::run::Task, ran: &_| Ok(task.record(ran));
-    Runner::new(0).fill(&question.tasks(), &mut store, record, |_, _, _| ())?;
-    let records = store.into_records();
+    let records = Runner::new(0).in_memory(&question.tasks(), |_| ())?.0.into_records();
     let findings = question.answer(&records);
     tell(case, "findings", serde_json::to_string(&findings)?);
     tell(case, "text", text(&findings, 100));

@@ -82,16 +82,15 @@ mod passage;
 pub mod readings;
 pub mod reproduce;
 pub mod run_page;
-mod shard;
 mod stations;
 pub mod sweep;
 mod template;
 pub mod why;
 
 pub use error::Error;
-pub use shard::{Shard, open_folder};
 pub use windlass_report as report;
 pub use windlass_run as run;
+pub use windlass_run::Shard;
 pub use windlass_scenario as scenario;
 pub use windlass_scenario::{compile, outlook, units};
 pub use windlass_stats as stats;

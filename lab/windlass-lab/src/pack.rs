@@ -372,7 +372,7 @@ fn readme(name: &str, records: &[RunRecord], commands: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::keep::Folder;
+    use crate::run::Folder;
 
     const TEXT: &str = "duration = '5s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n\
         loss = { model = 'drop', probability = '1%' }\n[[flow]]\nfrom = 'a'\nto = 'b'\nalgorithm = 'reno'";
@@ -389,8 +389,10 @@ mod tests {
             world: World::Sim,
         };
         let runner = Runner::new(1);
-        let mut folder = Folder::open(dir, (1..=3).map(task).collect(), &runner).expect("a folder");
-        folder.fill(&runner, "windlass run /home/me/s.toml --seeds 3", |_| ()).expect("runs");
+        let (tasks, command) =
+            ((1..=3).map(task).collect(), "windlass run /home/me/s.toml --seeds 3");
+        let mut folder = Folder::open(dir, tasks, None, command, &runner).expect("a folder");
+        folder.fill(&runner, |_| ()).expect("runs");
         fs::write(dir.join("note.txt"), "from /home/me/s.toml").expect("a file");
     }
 

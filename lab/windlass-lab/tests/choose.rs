@@ -2,7 +2,6 @@
 
 use windlass_lab::choose::{Advice, Choice, Property, Spread};
 use windlass_lab::compare::{Measure, Request};
-use windlass_lab::run::store::Memory;
 use windlass_lab::run::{RunRecord, Runner, World};
 use windlass_lab::scenario::Scenario;
 
@@ -39,11 +38,9 @@ fn choice(text: &str, algorithms: &[&str], measure: Measure, spread: Spread, see
 }
 
 fn runs(choice: &Choice) -> Vec<RunRecord> {
-    let mut store = Memory::default();
-    let record = |task: &windlass_lab::run::Task, ran: &_| Ok(task.record(ran));
-    let failed = Runner::new(0).fill(&choice.tasks(), &mut store, record, |_, _, _| ());
-    assert!(failed.expect("runs").is_empty());
-    store.into_records()
+    let (memory, failed) = Runner::new(0).in_memory(&choice.tasks(), |_| ()).expect("runs");
+    assert!(failed.is_empty());
+    memory.into_records()
 }
 
 fn advice(choice: &Choice) -> Advice {

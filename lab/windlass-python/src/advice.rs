@@ -4,8 +4,7 @@ use pyo3::prelude::*;
 use windlass_lab::adversary::{Bounds, Goal, Search};
 use windlass_lab::choose::{Choice, Device, Spread, candidates, text, usual_aim};
 use windlass_lab::compare::Request;
-use windlass_lab::run::store::Memory;
-use windlass_lab::run::{Task, World};
+use windlass_lab::run::World;
 use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::{Bytes, Duration};
 
@@ -65,18 +64,15 @@ pub fn choose(
     let question = request.question().map_err(of)?;
     let choice = Choice::new(question, Spread { rate, delay, loss }, left_out).map_err(of)?;
     let tasks = choice.tasks();
-    let (records, without) = watched(py, progress.as_ref(), |watch| {
+    let (memory, without) = watched(py, progress.as_ref(), |watch| {
         let runner = runner(watch.stop(), jobs, elsewhere);
         watch.expect(tasks.len());
-        let mut store = Memory::default();
-        let record = |task: &Task, ran: &_| Ok(task.record(ran));
-        let without = runner.fill(&tasks, &mut store, record, |_, _, _| watch.made());
-        without.map(|without| (store.into_records(), without)).map_err(of_making)
+        runner.in_memory(&tasks, |_| watch.made()).map_err(of_making)
     })??;
     if let Some(first) = without.first() {
         return Err(failed(&format!("a run gave no result: {first}")));
     }
-    let advice = choice.advice(&records).map_err(of)?;
+    let advice = choice.advice(&memory.into_records()).map_err(of)?;
     let json = serde_json::to_string(&advice).map_err(|e| failed(&e.to_string()))?;
     Ok((text(&advice, &choice.left_out), json))
 }

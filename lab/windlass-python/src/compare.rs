@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use windlass_lab::compare::{Measure, Request, files, report as page, text};
 use windlass_lab::report::html::render;
-use windlass_lab::run::keep::Folder;
-use windlass_lab::run::store::Memory;
-use windlass_lab::run::{Task, World};
+use windlass_lab::run::{Folder, World};
 use windlass_lab::scenario::did_you_mean;
 
 use crate::count::count;
@@ -64,14 +62,13 @@ pub fn compare(
         watch.expect(tasks.len());
         match &folder {
             None => {
-                let mut memory = Memory::default();
-                let record = |task: &Task, ran: &_| Ok(task.record(ran));
-                let without = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
-                without.map(|w| (memory.into_records(), w)).map_err(of_making)
+                let made = runner.in_memory(&tasks, |_| watch.made()).map_err(of_making);
+                made.map(|(memory, without)| (memory.into_records(), without))
             }
             Some(dir) => {
-                let mut folder = Folder::open(dir, tasks.clone(), &runner).map_err(of)?;
-                let filled = folder.fill(&runner, &command, |_| watch.made()).map_err(of_making)?;
+                let mut folder =
+                    Folder::open(dir, tasks.clone(), None, &command, &runner).map_err(of)?;
+                let filled = folder.fill(&runner, |_| watch.made()).map_err(of_making)?;
                 filled.tables.map_err(of)?;
                 Ok((filled.records, filled.failed))
             }

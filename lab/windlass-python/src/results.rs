@@ -9,11 +9,10 @@ use pyo3::prelude::*;
 use windlass_lab::report::html;
 use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::fields::{LISTINGS, Listing};
-use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
-use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun};
-use windlass_lab::run::{Failed, RunRecord, Task, World};
+use windlass_lab::run::store::{self, Batch, Format, RunKey, SeriesRun};
+use windlass_lab::run::{Failed, Folder, RunRecord, Task, World};
 use windlass_lab::scenario::{RecordSpec, class_label, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
@@ -220,10 +219,7 @@ fn in_memory(
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
         let runner = runner(watch.stop(), jobs, elsewhere);
-        let mut memory = Memory::default();
-        let record = |task: &Task, ran: &_| Ok(task.record(ran));
-        let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
-        failed.map(|failed| (memory, failed)).map_err(of_making)
+        runner.in_memory(&tasks, |_| watch.made()).map_err(of_making)
     })??;
     let (records, mut samples) = memory.into_parts();
     let traced = tasks
@@ -248,9 +244,9 @@ fn in_folder(
     let filled = watched(py, progress, |watch| {
         let runner = runner(watch.stop(), jobs, elsewhere);
         let total = tasks.len();
-        let mut folder = Folder::open(folder, tasks, &runner).map_err(of)?;
+        let mut folder = Folder::open(folder, tasks, None, command, &runner).map_err(of)?;
         watch.expect(total - folder.finished());
-        folder.fill(&runner, command, |_| watch.made()).map_err(of_making)
+        folder.fill(&runner, |_| watch.made()).map_err(of_making)
     })??;
     filled.tables.map_err(of)?;
     Ok((filled.records, Vec::new(), filled.failed))

@@ -124,7 +124,7 @@ impl Sweep {
             (cells, report)
         });
         let points = Table::of(vec![self.points_table(&cells)])?;
-        let failed = self.work.failed().to_vec();
+        let failed = self.work.campaign().failed().to_vec();
         let records = Records::new(self.work.runs(), failed, self.command.clone());
         Ok((records, points, report.map_err(of)?))
     }

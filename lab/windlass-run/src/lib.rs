@@ -5,7 +5,7 @@
 //! byte of any [`RunRecord`].
 //!
 //! A [`store::Store`] keeps each finished run, in memory or in a journal that survives a kill at any time. It
-//! exports tables as Parquet, CSV and JSON. [`keep`] is a folder with runs and their recordings, and
+//! exports tables as Parquet, CSV and JSON. A [`campaign`] makes the runs of a verb in a folder, and
 //! [`capture`] writes packets as pcapng.
 //!
 //! ```
@@ -35,17 +35,19 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod backend;
+pub mod campaign;
 pub mod capture;
 mod course;
 mod error;
 pub mod fields;
-pub mod keep;
 mod key;
 mod outside;
 mod pcapng;
 mod record;
+mod recordings;
 pub mod remote;
 mod runner;
+mod shard;
 mod simulator;
 pub mod store;
 mod task;
@@ -53,10 +55,12 @@ mod version;
 mod world;
 
 pub use backend::{Backend, Ran, RunError, no_classes, no_kernels};
+pub use campaign::{Campaign, Filled, Folder};
 pub use course::{Course, Drops};
 pub use error::Error;
 pub use record::{RunRecord, Steady};
 pub use runner::Runner;
+pub use shard::Shard;
 pub use simulator::{Controllers, Simulator, simulate, simulate_as};
 pub use task::{Failed, Task, form};
 pub use version::VERSION;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::store::Store;
+use crate::store::{Memory, Store};
 use crate::task::{Failed, Task};
 use crate::{Backend, Error, Ran, RunError, RunRecord, Simulator, World};
 
@@ -104,6 +104,22 @@ impl Runner {
         })?;
         store.finish(&failed)?;
         Ok(failed)
+    }
+
+    /// Executes the runs and keeps them in memory. Calls `made` with each finished run, and returns the runs that fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runner::fill`].
+    pub fn in_memory(
+        &self,
+        tasks: &[Task],
+        made: impl Fn(&RunRecord) + Sync,
+    ) -> Result<(Memory, Vec<Failed>), Error> {
+        let mut memory = Memory::default();
+        let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+        let failed = self.fill(tasks, &mut memory, record, |_, record, _| made(record))?;
+        Ok((memory, failed))
     }
 
     /// Executes all runs concurrently, and calls `keep` with each finished run, its result and its duration. Backends

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use windlass_run::keep::Folder;
 use windlass_run::store::{Batch, FAILURES, JOURNAL, Memory, Store};
-use windlass_run::{Backend, Error, Failed, Ran, RunError, Runner, Task, World, simulate};
+use windlass_run::{Backend, Error, Failed, Folder, Ran, RunError, Runner, Task, World, simulate};
 use windlass_scenario::Scenario;
 
 const SMALL: &str = r#"
@@ -80,9 +79,9 @@ fn runs_of_another_kernel_are_not_taken_over_and_stay() {
     let all = tasks(SMALL, "small.toml", World::Linux, 1..=2);
     let made = |release: &'static str| {
         let runner = Runner::new(1).with(Kernel(release));
-        let mut folder = Folder::open(dir.path(), all.clone(), &runner).unwrap();
+        let mut folder = Folder::open(dir.path(), all.clone(), None, "test", &runner).unwrap();
         let (there, notices) = (folder.finished(), folder.notices.len());
-        let records = folder.fill(&runner, "test", |_| {}).unwrap().records;
+        let records = folder.fill(&runner, |_| {}).unwrap().records;
         assert!(records.iter().all(|r| r.kernel.as_deref() == Some(release)), "{release}");
         (there, records.len(), notices)
     };
@@ -105,8 +104,8 @@ fn failed_and_panicked_runs_are_recorded_and_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let all = tasks(SMALL, "small.toml", World::Linux, 1..=8);
     let runner = Runner::new(2).with(Moody);
-    let mut folder = Folder::open(dir.path(), all.clone(), &runner).unwrap();
-    let filled = folder.fill(&runner, "test", |_| {}).unwrap();
+    let mut folder = Folder::open(dir.path(), all.clone(), None, "test", &runner).unwrap();
+    let filled = folder.fill(&runner, |_| {}).unwrap();
     assert_eq!(seeds(&filled.failed), [3, 4, 6, 8]);
     assert_eq!(filled.records.iter().map(|r| r.seed).collect::<Vec<_>>(), [1, 2, 5, 7]);
     let reasons: Vec<&str> = filled.failed.iter().map(|f| f.reason.as_str()).collect();
@@ -120,7 +119,7 @@ fn failed_and_panicked_runs_are_recorded_and_tried_again() {
     assert_eq!(read, filled.failed);
 
     // The next call executes only the failed runs; a run that succeeds is no longer a failure.
-    let mut folder = Folder::open(dir.path(), all, &runner).unwrap();
+    let mut folder = Folder::open(dir.path(), all, None, "test", &runner).unwrap();
     assert_eq!(folder.finished(), 4);
     struct Mended;
     impl Backend for Mended {
@@ -131,7 +130,7 @@ fn failed_and_panicked_runs_are_recorded_and_tried_again() {
             Ok(Ran { result: simulate(scenario, seed)?, kernel: None })
         }
     }
-    let filled = folder.fill(&Runner::new(1).with(Mended), "test", |_| {}).unwrap();
+    let filled = folder.fill(&Runner::new(1).with(Mended), |_| {}).unwrap();
     assert!(filled.failed.is_empty());
     assert_eq!(filled.records.len(), 8);
     assert_eq!(std::fs::read_to_string(dir.path().join(FAILURES)).unwrap(), "");
@@ -192,8 +191,8 @@ fn another_setting_leaves_all_that_was_there() {
             before = kept(dir.path());
         }
         let all = tasks(text, "s.toml", World::Sim, 1..=2);
-        let mut folder = Folder::open(dir.path(), all, &Runner::new(1)).unwrap();
-        assert_eq!(folder.fill(&Runner::new(1), "test", |_| {}).unwrap().records.len(), 2);
+        let mut folder = Folder::open(dir.path(), all, None, "test", &Runner::new(1)).unwrap();
+        assert_eq!(folder.fill(&Runner::new(1), |_| {}).unwrap().records.len(), 2);
         let after = kept(dir.path());
         for file in &before {
             assert!(after.contains(file), "{} is gone or another", file.0.display());

@@ -4,13 +4,13 @@ use std::io::Write as _;
 
 use windlass_lab::choose::{AS_GIVEN, Choice, Device, candidates, ends, text, usual_aim};
 use windlass_lab::compare::{Measure, Request};
+use windlass_lab::run::World;
 use windlass_lab::run::store::replace;
-use windlass_lab::run::{RunRecord, World};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep;
 use windlass_lab::units::{BitRate, Bytes};
 
-use super::making::{Making, ready, runner, tell_unkept};
+use super::making::{Making, line, ready, runner, tell_unkept};
 use crate::args::Choose;
 use crate::output::{Chatter, Failure, print};
 
@@ -82,13 +82,8 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     let runner = runner(args.jobs.into());
     ready(&runner, args.on, &scenario, chatter)?;
     tell_unkept(&scenario, chatter);
-    let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
     let making = Making { noun: "choose", runner: &runner, line, chatter };
-    let tasks = choice.tasks();
-    let (records, outcome) = match &args.out {
-        Some(dir) => making.keep(dir, tasks, command)?,
-        None => making.make(&tasks)?,
-    };
+    let (records, outcome) = making.make(args.out.as_deref(), choice.tasks(), None, command)?;
     let advice = choice.advice(&records).map_err(Failure::of)?;
     let json = || serde_json::to_string_pretty(&advice).map_err(Failure::work);
     if let Some(dir) = &args.out {

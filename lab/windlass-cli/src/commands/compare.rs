@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use windlass_lab::compare::{Findings, Question, Request, files, text};
 use windlass_lab::outlook;
+use windlass_lab::run::RunRecord;
 use windlass_lab::run::store::export::{Format, Provenance, write};
-use windlass_lab::run::{RunRecord, Runner};
 
-use super::making::{Making, ready, runner, tell_unkept};
+use super::making::{Making, line, ready, runner, tell_unkept};
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -25,10 +25,8 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     }
     let tasks = question.tasks();
     let begun = Instant::now();
-    let (records, mut outcome) = match &args.out {
-        Some(dir) => making(&runner, chatter).keep_part(dir, tasks, args.shard, command),
-        None => making(&runner, chatter).make(&tasks),
-    }?;
+    let making = Making { noun: "compare", runner: &runner, line, chatter };
+    let (records, mut outcome) = making.make(args.out.as_deref(), tasks, args.shard, command)?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
     if let Some(shard) = args.shard {
         chatter.say(format!(
@@ -71,11 +69,6 @@ fn question(args: &Compare) -> Result<Question, Failure> {
         world: args.on,
     };
     request.question().map_err(Failure::of)
-}
-
-fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
-    let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
-    Making { noun: "compare", runner, line, chatter }
 }
 
 fn show(

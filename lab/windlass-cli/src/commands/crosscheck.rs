@@ -5,7 +5,7 @@ use std::time::Instant;
 use windlass_lab::crosscheck::{self, FOLDER, Options, Outcome};
 use windlass_lab::report::text;
 
-use super::making::runner;
+use super::making::{Making, line, runner};
 use crate::args::Crosscheck;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -48,11 +48,8 @@ pub fn run(args: &Crosscheck, command: &str, chatter: &Chatter) -> Result<(), Fa
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
-    let progress = chatter.progress(finished, total, "crosscheck");
-    let outcome = work.work(&runner, |record| {
-        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
-    });
-    progress.end();
+    let making = Making { noun: "crosscheck", runner: &runner, line, chatter };
+    let outcome = making.shown((finished, total), |made| work.work(&runner, made));
     let outcome = outcome.map_err(Failure::of)?;
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
     show(&outcome, args, chatter)?;

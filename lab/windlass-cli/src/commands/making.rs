@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use windlass_lab::run::keep::Filled;
-use windlass_lab::run::store::{FAILURES, Memory};
-use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::run::store::FAILURES;
+use windlass_lab::run::{Failed, Filled, Folder, RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
-use windlass_lab::{Shard, open_folder, outlook};
+use windlass_lab::{Shard, outlook};
 
 use crate::output::{Chatter, Failure, keeps};
 
@@ -69,10 +68,15 @@ pub fn outcome(failed: &[Failed], dir: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::work(text))
 }
 
+/// The line of `--verbose` for a finished run.
+pub fn line(r: &RunRecord) -> String {
+    format!("{} {} seed {}", r.experiment, r.point, r.seed)
+}
+
 /// Executes runs and reports them.
 pub struct Making<'a> {
     /// Noun for the runs on the progress bar.
-    pub noun: &'static str,
+    pub noun: &'a str,
     /// The runner.
     pub runner: &'a Runner,
     /// The line of `--verbose` for a finished run.
@@ -82,49 +86,46 @@ pub struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Executes the runs and stores them in a folder. `command` repeats them.
-    pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
-        self.keep_part(dir, tasks, None, command)
-    }
-
-    /// Executes a shard's part of the runs, or all runs, and stores them in a folder. A shard writes no tables.
-    pub fn keep_part(
+    /// Executes the runs, or a shard's part of them, and stores them in a folder; without a folder only their totals are
+    /// kept. `command` repeats them. A shard writes no tables.
+    pub fn make(
         &self,
-        dir: &Path,
+        dir: Option<&Path>,
         tasks: Vec<Task>,
         shard: Option<Shard>,
         command: &str,
     ) -> Result<Made, Failure> {
-        keeps(Some(dir));
-        let mut folder = open_folder(dir, tasks, shard, self.runner).map_err(Failure::work)?;
-        let total = folder.len();
+        keeps(dir);
+        let Some(dir) = dir else {
+            let made = self.shown((0, tasks.len()), |made| self.runner.in_memory(&tasks, made));
+            let (memory, failed) = made.map_err(Failure::of)?;
+            return Ok((memory.into_records(), outcome(&failed, None)));
+        };
+        let folder = Folder::open(dir, tasks, shard, command, self.runner);
+        let mut folder = folder.map_err(Failure::work)?;
         for notice in &folder.notices {
             self.chatter.say(format!("note: {notice}"));
         }
-        let finished = folder.finished();
+        let (finished, total) = (folder.finished(), folder.total());
         if finished > 0 {
             self.chatter.say(format!("{finished} of {total} runs are there already"));
         }
-        let progress = self.chatter.progress(finished, total, self.noun);
-        let filled = folder.fill(self.runner, command, |r| progress.made((self.line)(r)));
-        progress.end();
+        let filled = self.shown((finished, total), |made| folder.fill(self.runner, made));
         let Filled { records, failed, tables } = filled.map_err(Failure::of)?;
-        let outcome = outcome(&failed, Some(folder.own_dir()));
+        let outcome = outcome(&failed, Some(folder.campaign().batch().own_dir()));
         Ok((records, outcome.and(tables.map_err(Failure::work))))
     }
 
-    /// Executes the runs and returns only their totals, by experiment, point and seed.
-    pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
-        keeps(None);
-        let progress = self.chatter.progress(0, tasks.len(), self.noun);
-        let mut store = Memory::default();
-        let failed = self.runner.fill(
-            tasks,
-            &mut store,
-            |task, ran| Ok(task.record(ran)),
-            |_, r, _| progress.made((self.line)(r)),
-        );
+    /// Does work with progress, of which `finished` runs of `total` are stored. The work calls the function that it
+    /// receives for each finished run.
+    pub fn shown<T>(
+        &self,
+        (finished, total): (usize, usize),
+        work: impl FnOnce(&(dyn Fn(&RunRecord) + Sync)) -> T,
+    ) -> T {
+        let progress = self.chatter.progress(finished, total, self.noun);
+        let done = work(&|record| progress.made((self.line)(record)));
         progress.end();
-        Ok((store.into_records(), outcome(&failed.map_err(Failure::of)?, None)))
+        done
     }
 }

@@ -14,7 +14,7 @@ use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::run::store::Format;
 use windlass_lab::run::{Failed, Runner};
 
-use super::making::runner;
+use super::making::{Making, line, runner};
 use super::papers::find;
 use super::play::lay_beside;
 use crate::args::Reproduce;
@@ -84,12 +84,9 @@ fn look(
     runs.sort_unstable();
     runs.dedup();
     let work = Reproduction::prepare(paper, options).map_err(Failure::of_reproduction)?;
-    let progress =
-        chatter.progress(0, work.to_look_at(&runs).map_err(Failure::of_reproduction)?, &paper.id);
-    let looked = work.looks(&runs, runner, |record| {
-        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
-    });
-    progress.end();
+    let missing = work.to_look_at(&runs).map_err(Failure::of_reproduction)?;
+    let making = Making { noun: &paper.id, runner, line, chatter };
+    let looked = making.shown((0, missing), |made| work.looks(&runs, runner, made));
     let (looks, failed) = looked.map_err(Failure::of_reproduction)?;
     print(&text::tables([&looks.section(&paper.title)], width()))?;
     super::making::outcome(&failed, Some(&options.out.join(&paper.id)))?;
@@ -165,12 +162,9 @@ pub fn make(
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
     keeps(Some(dir));
-    let progress = chatter.progress(finished, total, name);
-    let result = work.work(runner, |record| {
-        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
-    });
-    progress.end();
-    result.map_err(Failure::of_reproduction)
+    let making = Making { noun: name, runner, line, chatter };
+    let made = making.shown((finished, total), |made| work.work(runner, made));
+    made.map_err(Failure::of_reproduction)
 }
 
 fn reproduce(

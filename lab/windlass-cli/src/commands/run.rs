@@ -9,12 +9,12 @@ use windlass_lab::report::html;
 use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::store::replace;
-use windlass_lab::run::{RunRecord, Runner, Task, World};
+use windlass_lab::run::{RunRecord, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::sweep::{check_seeds, spelt_out};
 use windlass_lab::{hindsight, outlook, overview, run_page};
 
-use super::making::{Made, Making, ready, runner, tell_unkept};
+use super::making::{Making, ready, runner, tell_unkept};
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -37,11 +37,18 @@ pub fn run(args: &Run, command: &str, chatter: &Chatter) -> Result<(), Failure> 
     let runner = runner(args.jobs.into());
     ready(&runner, args.on, &scenario, chatter)?;
     let tasks = draw_up(&scenario, args);
-    let records = match &args.out {
-        Some(dir) => keep(&scenario, dir, tasks, command, &making(&runner, chatter), chatter),
-        None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
-    };
-    let (records, outcome) = records?;
+    let line = |r: &RunRecord| format!("{} seed {}", r.experiment, r.seed);
+    let making = Making { noun: "runs", runner: &runner, line, chatter };
+    if args.out.is_none() {
+        tell_unkept(&scenario, chatter);
+    }
+    let (records, mut outcome) = making.make(args.out.as_deref(), tasks, None, command)?;
+    if let Some(dir) = &args.out {
+        chatter.say(format!("results: {}", dir.display()));
+        if args.on == World::Sim {
+            outcome = outcome.and(write_page(&scenario, dir, &records, command, chatter));
+        }
+    }
     show(&scenario, &records, args, command)?;
     for line in hindsight::warnings(&scenario, &records) {
         chatter.say(format!("warning: {line}"));
@@ -114,29 +121,6 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
         .collect()
 }
 
-fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
-    let line = |r: &RunRecord| format!("{} seed {}", r.experiment, r.seed);
-    Making { noun: "runs", runner, line, chatter }
-}
-
-/// Executes the runs and stores them in a folder.
-fn keep(
-    scenario: &Scenario,
-    dir: &Path,
-    tasks: Vec<Task>,
-    command: &str,
-    making: &Making<'_>,
-    chatter: &Chatter,
-) -> Result<Made, Failure> {
-    let world = tasks.first().map(|t| t.world);
-    let (records, mut outcome) = making.keep(dir, tasks, command)?;
-    chatter.say(format!("results: {}", dir.display()));
-    if world == Some(World::Sim) {
-        outcome = outcome.and(write_page(scenario, dir, &records, command, chatter));
-    }
-    Ok((records, outcome))
-}
-
 /// Draws the first run. Captures are the only source for a kernel's behaviour.
 fn write_page(
     scenario: &Scenario,
@@ -151,17 +135,6 @@ fn write_page(
     replace(dir, "report.html", |out| out.write_all(text.as_bytes())).map_err(Failure::work)?;
     chatter.say(format!("report:  {}", dir.join("report.html").display()));
     Ok(())
-}
-
-/// Executes the runs and returns only their totals.
-fn simulate(
-    scenario: &Scenario,
-    tasks: &[Task],
-    making: &Making<'_>,
-    chatter: &Chatter,
-) -> Result<Made, Failure> {
-    tell_unkept(scenario, chatter);
-    making.make(tasks)
 }
 
 /// An item of a run with the seed of the run.

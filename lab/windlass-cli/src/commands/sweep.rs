@@ -141,7 +141,7 @@ fn work(
     });
     bar.finish_and_clear();
     let failed = result.map_err(Failure::of)?.to_vec();
-    let outcome = outcome(&failed, Some(sweep.own_dir()));
+    let outcome = outcome(&failed, Some(sweep.campaign().batch().own_dir()));
     if least > 0 {
         let slowest = sweep.estimate(args.jobs.into()).slowest.map(slowest).unwrap_or_default();
         chatter.say(format!("done in {}{slowest}", spoken(begun.elapsed().as_secs_f64())));

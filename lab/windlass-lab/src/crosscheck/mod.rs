@@ -30,9 +30,8 @@ use measures::Measures;
 use recorded::Recorded;
 
 use crate::report::model::{Report, Table};
-use crate::run::keep::{Filled, Folder};
 use crate::run::store::{Notice, replace};
-use crate::run::{Failed, RunRecord, Runner, Task, World};
+use crate::run::{Failed, Filled, Folder, RunRecord, Runner, Task, World};
 use crate::{Error, report};
 
 pub use page::PAGE;
@@ -70,7 +69,6 @@ pub struct Crosscheck {
     cells: Vec<CellTasks>,
     recorded: Recorded,
     folder: Folder,
-    command: String,
 }
 
 /// Results of a cross-check.
@@ -130,15 +128,16 @@ impl Crosscheck {
             tasks.sort_by_key(|t| t.seed);
             tasks
         };
-        let mut folder = Folder::open(&dir, all(&cells), runner)?;
+        let (tasks, command) = (all(&cells), options.command.clone());
+        let mut folder = Folder::open(&dir, tasks, None, &command, runner)?;
         if options.kept {
             for cell in &mut cells {
-                cell.pairs.retain(|p| p.recorded.is_some() || folder.has(&p.kernel));
+                cell.pairs.retain(|p| p.recorded.is_some() || folder.campaign().has(&p.kernel));
             }
             folder.restrict(all(&cells));
         }
-        let (world, command) = (options.world, options.command.clone());
-        Ok(Crosscheck { world, algorithms, left_out, cells, recorded, folder, command })
+        let world = options.world;
+        Ok(Crosscheck { world, algorithms, left_out, cells, recorded, folder })
     }
 
     /// Algorithms that this machine's kernel does not offer.
@@ -163,7 +162,7 @@ impl Crosscheck {
 
     /// Number of runs on both backends, without the recorded runs.
     pub fn total(&self) -> usize {
-        self.cells.iter().flat_map(|c| &c.pairs).flat_map(Pair::tasks).count()
+        self.folder.total()
     }
 
     /// Number of runs that an earlier call has finished.
@@ -187,7 +186,7 @@ impl Crosscheck {
         runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Outcome, Error> {
-        let Filled { records, failed, tables } = self.folder.fill(runner, &self.command, made)?;
+        let Filled { records, failed, tables } = self.folder.fill(runner, made)?;
         tables?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
@@ -210,7 +209,7 @@ impl Crosscheck {
     fn keep_in_mind(&mut self) {
         for CellTasks { cell, pairs } in &self.cells {
             for pair in pairs.iter().filter(|p| p.recorded.is_none()) {
-                let Some(record) = self.folder.record(&pair.kernel) else { continue };
+                let Some(record) = self.folder.campaign().record(&pair.kernel) else { continue };
                 // The first word is the kernel's release. The rest names the emulator of its processor, which does
                 // not affect the compared values.
                 let kernel = record.kernel.as_deref().and_then(|k| k.split(' ').next());
@@ -222,7 +221,7 @@ impl Crosscheck {
     }
 
     fn compare(&self) -> Vec<Comparison> {
-        let measured = |task: &Task| Some(Measures::of(self.folder.record(task)?));
+        let measured = |task: &Task| Some(Measures::of(self.folder.campaign().record(task)?));
         let of = |cell: &CellTasks| {
             let pair = |p: &Pair| {
                 let kernel = p.recorded.clone().or_else(|| measured(&p.kernel))?;
@@ -252,14 +251,14 @@ impl Crosscheck {
                 line("World", self.world.to_string()),
                 line("Kernel", Vec::from_iter(kernels).join(", ")),
                 line("Runs", records.len().to_string()),
-                line("Command", self.command.clone()),
+                line("Command", self.folder.campaign().command().to_owned()),
             ],
             sections: sections::all(&names, comparisons, charts),
             ..Report::default()
         };
         let page = report::html::render(&report)?;
         let write = |out: &mut dyn Write| out.write_all(page.as_bytes());
-        Ok(replace(self.folder.dir(), "report.html", |out| write(out))?)
+        Ok(replace(self.folder.campaign().batch().dir(), "report.html", |out| write(out))?)
     }
 }
 

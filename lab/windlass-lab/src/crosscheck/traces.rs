@@ -4,15 +4,14 @@ use windlass_sim::Series;
 
 use super::tasks::{CellTasks, Pair};
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
-use crate::run::Task;
-use crate::run::keep::Folder;
 use crate::run::store::StoreError;
+use crate::run::{Folder, Task};
 
 /// One chart for each traced cell that has a run on both backends.
 pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>, StoreError> {
     let mut charts = Vec::new();
     for CellTasks { cell, pairs } in cells.iter().filter(|c| c.cell.is_traced()) {
-        let both = |p: &&Pair| folder.has(&p.kernel) && folder.has(&p.ours);
+        let both = |p: &&Pair| [&p.kernel, &p.ours].iter().all(|task| folder.campaign().has(task));
         let Some(pair) = pairs.iter().find(both) else { continue };
         let network = cell.network.name().replace([',', ' ', '%'], "");
         charts.push(Chart {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
 use super::symmetry::Comparisons;
+use crate::Shard;
 use crate::claims::{At, Basis, Claim, Quantity, Value, Verdict};
 use crate::experiment::{Plan, Point, TraceRequest};
 use crate::hash::digits;
@@ -16,9 +17,8 @@ use crate::reproduce::budget::{all_seeds, read_by};
 use crate::reproduce::error::ReproduceError;
 use crate::reproduce::traces::{Asked, Traced};
 use crate::run::store::{Batch, RunKey, Store, replace};
-use crate::run::{self, Failed, RunRecord, Runner, Task, World};
+use crate::run::{self, Campaign, Failed, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
-use crate::{Shard, shard};
 
 /// Folder of these runs within the paper's folder of results.
 const DIR: &str = "readings";
@@ -57,7 +57,7 @@ pub struct Survey<'p> {
     ids: Vec<String>,
     /// The runs of the paper's reproduction, which the headline also uses.
     main: Batch,
-    batch: Batch,
+    campaign: Campaign,
     traced: Traced,
     budget: Budget,
     events: u64,
@@ -68,7 +68,6 @@ pub struct Survey<'p> {
     left_out: BTreeSet<Reading>,
     made: Vec<Work>,
     finished: bool,
-    failed: Vec<Failed>,
     /// The part of the interpretations to run. Only interpretations that do not depend on other results are
     /// divided.
     shard: Option<Shard>,
@@ -127,7 +126,7 @@ impl<'p> Survey<'p> {
         let ids = asked.map(|c| c.id.clone()).collect();
         let dir = out.join(&paper.id);
         let (main, _) = Batch::share(&dir)?;
-        let (batch, _) = shard::batch(dir.join(DIR), shard)?;
+        let campaign = Campaign::open(dir.join(DIR), shard)?;
         let traced = Traced::open(paper, &plan, &dir, shard)?;
         Ok(Some(Survey {
             paper,
@@ -136,7 +135,7 @@ impl<'p> Survey<'p> {
             readings,
             ids,
             main,
-            batch,
+            campaign,
             traced,
             budget,
             events: 0,
@@ -146,7 +145,6 @@ impl<'p> Survey<'p> {
             left_out: BTreeSet::new(),
             made: Vec::new(),
             finished: false,
-            failed: Vec::new(),
             shard,
         }))
     }
@@ -163,8 +161,8 @@ impl<'p> Survey<'p> {
         runner: &Runner,
         told: &dyn Fn(&str),
     ) -> Result<(Outcome, Vec<Failed>), ReproduceError> {
-        if let Some(shard) = self.shard {
-            return self.work_part(shard, runner, told);
+        if self.shard.is_some() {
+            return self.work_part(runner, told);
         }
         for (i, reading) in self.readings.alone().into_iter().enumerate() {
             let stage = if i == 0 { Stage::Headline } else { Stage::Alone };
@@ -189,22 +187,21 @@ impl<'p> Survey<'p> {
             }
         }
         self.finished = true;
-        Ok((self.keep()?, self.failed))
+        Ok((self.keep()?, self.campaign.failed().to_vec()))
     }
 
     fn work_part(
         mut self,
-        shard: Shard,
         runner: &Runner,
         told: &dyn Fn(&str),
     ) -> Result<(Outcome, Vec<Failed>), ReproduceError> {
         let alone = self.readings.alone().into_iter().map(|reading| (reading, Stage::Alone));
         let drawn = self.readings.drawn(DRAWN, DRAWN_FROM);
         let all: Vec<_> = alone.chain(drawn.into_iter().map(|r| (r, Stage::Drawn))).collect();
-        for (_, (reading, stage)) in all.into_iter().enumerate().filter(|(i, _)| shard.has(*i)) {
+        for (reading, stage) in Shard::part(self.shard, all) {
             self.make(runner, reading, stage, told)?;
         }
-        Ok((self.outcome(), self.failed))
+        Ok((self.outcome(), self.campaign.failed().to_vec()))
     }
 
     /// Writes the result so far, so that a killed survey keeps it.
@@ -402,14 +399,13 @@ impl<'p> Survey<'p> {
             Ok(tasks) => tasks,
             Err(why) => return Ok(Err(why)),
         };
-        let known = |t: &&Task| self.main.has(&t.key()) || self.batch.has(&t.key());
-        let missing: Vec<Task> = tasks.iter().filter(|t| !known(t)).cloned().collect();
-        let plan = &self.plan;
-        let record = |task: &Task, ran: &run::Ran| plan.record(task, ran);
-        self.failed.extend(runner.fill(&missing, &mut self.batch, record, |_, _, _| ())?);
+        let elsewhere = |t: &&Task| self.main.has(&t.key());
+        let wanted = tasks.iter().filter(|t| !elsewhere(t)).cloned().collect();
+        let record = |task: &Task, ran: &run::Ran| self.plan.record(task, ran);
+        self.campaign.round(wanted, runner, record, |_, _, _| ())?;
         let mut records: Vec<RunRecord> = Vec::new();
         for key in tasks.iter().map(Task::key) {
-            let Some(record) = self.batch.get(&key).or_else(|| self.main.get(&key)) else {
+            let Some(record) = self.campaign.get(&key).or_else(|| self.main.get(&key)) else {
                 continue;
             };
             if self.counted.insert(key) {

@@ -48,7 +48,7 @@ impl Reproduction<'_> {
     /// report.
     pub fn conclude(self, formats: &[Format], runner: &Runner) -> Result<Outcome, ReproduceError> {
         let records = self.records();
-        let dir = self.batch.dir().to_path_buf();
+        let dir = self.dir().to_path_buf();
         if records.is_empty() {
             return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
@@ -86,7 +86,7 @@ impl Reproduction<'_> {
         let page = render_beside(&page, laboratory(&dir).as_deref())?;
         let write = || {
             series?;
-            export_records(&dir, &records, &self.command, formats)?;
+            export_records(&dir, &records, self.command(), formats)?;
             replace(&dir, "verdicts.json", |out| {
                 serde_json::to_writer_pretty(&mut *out, &judgements)?;
                 out.write_all(b"\n")
@@ -159,7 +159,7 @@ impl Reproduction<'_> {
             provenance: vec![
                 line("Windlass", VERSION.to_string()),
                 line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
-                line("Command", self.command.clone()),
+                line("Command", self.command().to_owned()),
             ],
             ..Report::default()
         }

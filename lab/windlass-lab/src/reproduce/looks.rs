@@ -66,9 +66,7 @@ impl Reproduction<'_> {
         done: impl Fn(&RunRecord) + Sync,
     ) -> Result<(Looks, Vec<Failed>), ReproduceError> {
         self.tasks = self.looked(runs.iter().copied().max().unwrap_or(0))?;
-        let missing: Vec<_> =
-            self.tasks.iter().filter(|t| !self.batch.has(&t.key())).cloned().collect();
-        let failed = self.make(&missing, runner, &done)?;
+        self.make(self.tasks.clone(), runner, &done)?;
         let measured = |claim: &&Claim| claim.basis() == Basis::Measured;
         let mut claims: Vec<Looked> =
             self.claims.iter().filter(measured).map(Looked::new).collect();
@@ -78,11 +76,11 @@ impl Reproduction<'_> {
             claims.iter_mut().zip(measured).for_each(|(c, j)| c.verdicts.push(j.verdict));
         }
         let looks = Looks { runs: runs.to_vec(), claims };
-        replace(self.batch.dir(), FILE, |out| {
+        replace(self.dir(), FILE, |out| {
             serde_json::to_writer_pretty(&mut *out, &looks)?;
             out.write_all(b"\n")
         })?;
-        Ok((looks, failed))
+        Ok((looks, self.campaign.failed().to_vec()))
     }
 
     /// Number of missing runs of the interim analyses.
@@ -92,7 +90,7 @@ impl Reproduction<'_> {
     /// A scenario is invalid.
     pub fn to_look_at(&self, runs: &[u64]) -> Result<usize, ReproduceError> {
         let all = self.looked(runs.iter().copied().max().unwrap_or(0))?;
-        Ok(all.iter().filter(|t| !self.batch.has(&t.key())).count())
+        Ok(self.campaign.missing(all).len())
     }
 
     fn looked(&self, runs: u64) -> Result<Vec<Task>, ReproduceError> {

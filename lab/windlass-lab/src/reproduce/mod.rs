@@ -21,9 +21,8 @@ use crate::claims::{Claim, Judgement};
 use crate::experiment::Plan;
 use crate::papers::Paper;
 use crate::run::store::export::export_records;
-use crate::run::store::{Batch, Format, Invocation, JOURNAL, Notice, RunKey, Store, StoreError};
-use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
-use crate::shard;
+use crate::run::store::{Format, JOURNAL, Notice, StoreError};
+use crate::run::{Campaign, Failed, Ran, RunRecord, Runner, Task, World};
 use budget::{FIRST, LOOKS, all_seeds};
 use owner::Owner;
 use tasks::{draw_up, place, read_by_all, within};
@@ -56,14 +55,13 @@ pub struct Reproduction<'p> {
     plan: Plan,
     claims: Vec<Claim>,
     tasks: Vec<Task>,
-    batch: Batch,
+    campaign: Campaign,
     /// True if every point gets all its runs, without interim analyses.
     exhaustive: bool,
     /// Estimated time of the runs within the budget, seconds.
     pub spent: f64,
     /// Notices for the user, such as an incomplete line that was removed, or runs of another version.
     pub notices: Vec<Notice>,
-    command: String,
 }
 
 impl<'p> Reproduction<'p> {
@@ -76,8 +74,8 @@ impl<'p> Reproduction<'p> {
         let claims = paper.parsed_claims()?;
         let dir = options.out.join(&paper.id);
         let owner = Owner::claim(paper, &dir)?;
-        let (batch, mut notices) = shard::batch(dir, options.shard)?;
-        owner.keep(batch.dir())?;
+        let campaign = Campaign::open(&dir, options.shard)?.called(&options.command);
+        owner.keep(&dir)?;
         let (granted, spent) = match (options.seeds, options.budget) {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
             _ => (BTreeMap::new(), 0.0),
@@ -97,19 +95,12 @@ impl<'p> Reproduction<'p> {
         if paper.question().is_some() {
             tasks.retain(|t| read.contains(&place(&t.experiment, &t.point)));
         }
-        let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
-        notices.extend(batch.stale(&wanted));
-        if let Some(shard) = options.shard {
-            let mut place = 0..;
-            tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
-        }
+        let notices = campaign.notices(&tasks);
+        let mut tasks = Shard::part(options.shard, tasks);
         // Finished runs of another call on another backend also count.
-        tasks.retain(|t| {
-            t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
-        });
-        let command = options.command.clone();
+        tasks.retain(|t| t.world == World::Sim || options.on.contains(&t.world) || campaign.has(t));
         let exhaustive = options.seeds.is_some() || options.shard.is_some();
-        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
+        Ok(Reproduction { paper, plan, claims, tasks, campaign, exhaustive, spent, notices })
     }
 
     /// All finished runs of earlier reproductions of the paper under `out`, regardless of their number
@@ -127,22 +118,22 @@ impl<'p> Reproduction<'p> {
         Owner::claim(paper, &dir)?;
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let (batch, mut notices) = Batch::open(&dir)?;
+        let campaign = Campaign::open(&dir, None)?;
         let tasks = draw_up(paper, &plan, |experiment, point| {
-            let mine = batch.records().iter();
+            let mine = campaign.batch().records().iter();
             let mine = mine.filter(|r| r.experiment == experiment.id && r.point == point.id);
             let seeds: BTreeSet<u64> = mine.map(|r| r.seed).collect();
             seeds.into_iter().collect()
         })?;
-        let keys: Vec<RunKey> = tasks.iter().map(Task::key).collect();
-        notices.extend(batch.stale(&keys));
-        let tasks: Vec<Task> = tasks.into_iter().filter(|t| batch.has(&t.key())).collect();
+        let notices = campaign.notices(&tasks);
+        let tasks: Vec<Task> = tasks.into_iter().filter(|t| campaign.has(t)).collect();
         if tasks.is_empty() {
             return Err(none());
         }
-        let command = batch.invocations()?.pop().map(|i| i.command).unwrap_or_default();
+        let command = campaign.batch().invocations()?.pop().map(|i| i.command).unwrap_or_default();
+        let campaign = campaign.called(&command);
         let (exhaustive, spent) = (true, 0.0);
-        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
+        Ok(Reproduction { paper, plan, claims, tasks, campaign, exhaustive, spent, notices })
     }
 
     /// Maximum number of runs, if no interim analysis decides a claim.
@@ -152,7 +143,7 @@ impl<'p> Reproduction<'p> {
 
     /// Number of finished runs.
     pub fn finished(&self) -> usize {
-        self.tasks.iter().filter(|t| self.batch.has(&t.key())).count()
+        self.campaign.finished(&self.tasks)
     }
 
     /// Makes the missing runs that a verdict may still need, and calls `done` after each. Each run is stored
@@ -163,7 +154,6 @@ impl<'p> Reproduction<'p> {
         runner: &Runner,
         done: impl Fn(&RunRecord) + Sync,
     ) -> Result<Vec<Failed>, ReproduceError> {
-        let mut failed = Vec::new();
         let mut settled = BTreeSet::new();
         let looks = if self.exhaustive { &LOOKS[LOOKS.len() - 1..] } else { &LOOKS[..] };
         for (round, look) in looks.iter().enumerate() {
@@ -172,32 +162,21 @@ impl<'p> Reproduction<'p> {
             }
             let wanted =
                 |t: &&Task| t.seed <= *look && !settled.contains(&place(&t.experiment, &t.point));
-            let missing = |t: &&Task| wanted(t) && !self.batch.has(&t.key());
-            let missing: Vec<Task> = self.tasks.iter().filter(missing).cloned().collect();
-            failed.extend(self.make(&missing, runner, &done)?);
+            let wanted: Vec<Task> = self.tasks.iter().filter(wanted).cloned().collect();
+            self.make(wanted, runner, &done)?;
         }
-        Ok(failed)
+        Ok(self.campaign.failed().to_vec())
     }
 
     fn make(
         &mut self,
-        missing: &[Task],
+        wanted: Vec<Task>,
         runner: &Runner,
         done: &(impl Fn(&RunRecord) + Sync),
-    ) -> Result<Vec<Failed>, ReproduceError> {
-        if missing.is_empty() {
-            return Ok(Vec::new());
-        }
-        let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
-        self.batch.add_invocation(&Invocation::now(
-            crate::run::VERSION,
-            self.command.clone(),
-            seeds.into_iter().collect(),
-        ))?;
-        self.keep_scenarios(missing)?;
-        let plan = &self.plan;
-        let record = |task: &Task, ran: &Ran| plan.record(task, ran);
-        Ok(runner.fill(missing, &mut self.batch, record, |_, record, _| done(record))?)
+    ) -> Result<(), ReproduceError> {
+        let record = |task: &Task, ran: &Ran| self.plan.record(task, ran);
+        self.campaign.round(wanted, runner, record, |_, record, _| done(record))?;
+        Ok(())
     }
 
     /// The points for which this number of runs has decided every claim that reads them.
@@ -232,22 +211,12 @@ impl<'p> Reproduction<'p> {
 
     /// The backends of the missing runs.
     pub fn worlds(&self) -> BTreeSet<World> {
-        self.tasks.iter().filter(|t| !self.batch.has(&t.key())).map(|t| t.world).collect()
-    }
-
-    fn keep_scenarios(&self, tasks: &[Task]) -> Result<(), ReproduceError> {
-        let mut kept = BTreeSet::new();
-        for t in tasks {
-            if kept.insert((&t.experiment, &t.point)) {
-                self.batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
-            }
-        }
-        Ok(())
+        self.campaign.missing(self.tasks.clone()).iter().map(|t| t.world).collect()
     }
 
     /// The finished runs, in the order of the plan.
     fn records(&self) -> Vec<RunRecord> {
-        self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect()
+        self.campaign.records(&self.tasks)
     }
 
     /// The plan, the claims, and the verdicts on the finished runs.
@@ -260,25 +229,25 @@ impl<'p> Reproduction<'p> {
 
     /// The command that repeats the reproduction.
     pub(crate) fn command(&self) -> &str {
-        &self.command
+        self.campaign.command()
     }
 
     /// The paper's folder.
     pub(crate) fn dir(&self) -> &Path {
-        self.batch.dir()
+        self.campaign.batch().dir()
     }
 
     /// Writes the tables of the finished runs into the paper's folder.
     pub(crate) fn export(&self, formats: &[Format]) -> Result<(), StoreError> {
-        export_records(self.dir(), &self.records(), &self.command, formats).map(|_| ())
+        export_records(self.dir(), &self.records(), self.command(), formats).map(|_| ())
     }
 
     /// The scenario file and the number of finished runs of each point, by `experiment/point`, without points
     /// that have no finished run.
     pub(crate) fn kept(&self) -> BTreeMap<String, (PathBuf, usize)> {
         let mut kept: BTreeMap<String, (PathBuf, usize)> = BTreeMap::new();
-        for t in self.tasks.iter().filter(|t| self.batch.has(&t.key())) {
-            let path = || self.batch.scenario_path(t.place(&t.form()));
+        for t in self.tasks.iter().filter(|t| self.campaign.has(t)) {
+            let path = || self.campaign.batch().scenario_path(t.place(&t.form()));
             let place = place(&t.experiment, &t.point);
             kept.entry(place).or_insert_with(|| (path(), 0)).1 += 1;
         }

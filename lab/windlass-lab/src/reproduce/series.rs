@@ -43,7 +43,7 @@ impl Reproduction<'_> {
         let (paper, plan, scenarios) = (self.paper, &self.plan, &scenarios[..]);
         let claims: Vec<&Claim> = self.claims.iter().collect();
         let asked = Asked { paper, plan, claims: &claims, records, scenarios };
-        Traced::open(paper, plan, self.batch.dir(), None)?.values(&asked, runner)
+        Traced::open(paper, plan, self.dir(), None)?.values(&asked, runner)
     }
 
     fn keep_series(
@@ -68,9 +68,9 @@ impl Reproduction<'_> {
             versions: [VERSION.to_string()].into(),
             scenario_hashes: [hash].into(),
             seeds: [seed].into(),
-            command: self.command.clone(),
+            command: self.command().to_owned(),
         };
-        self.batch.write_series(run, &provenance).map(|_| ())
+        self.campaign.batch().write_series(run, &provenance).map(|_| ())
     }
 
     fn traced_scenario(&self, request: &TraceRequest) -> Result<Scenario, ReproduceError> {

@@ -45,13 +45,13 @@ impl Sweep {
     /// There is no run, or a file is not writable.
     pub fn conclude(&self, cells: &[Cell]) -> Result<PathBuf, Error> {
         let records = self.runs();
-        let dir = self.batch.dir();
+        let (dir, command) = (self.campaign.batch().dir(), self.campaign.command());
         if records.is_empty() {
             let dir = dir.display();
             return Err(Error::Input(format!("{dir} holds no run of this sweep yet")));
         }
-        export_records(dir, &records, &self.command, &[Format::Parquet])?;
-        let provenance = Provenance::of(&records, &self.command);
+        export_records(dir, &records, command, &[Format::Parquet])?;
+        let provenance = Provenance::of(&records, command);
         for format in [Format::Parquet, Format::Csv] {
             export(dir, "points", format, [self.table(cells)], &provenance)?;
         }

@@ -42,7 +42,7 @@ impl Sweep {
                 line("Windlass", version.to_owned()),
                 line("Points", plan.points.len().to_string()),
                 line("Runs", format!("{runs}, seeds from {}", plan.scenario.seed)),
-                line("Command", self.command.clone()),
+                line("Command", self.campaign.command().to_owned()),
             ],
             sections,
             ..Report::default()
@@ -251,7 +251,7 @@ impl Sweep {
         }
         let command = Block::Command {
             about: Some("Command that repeats the sweep:".to_owned()),
-            command: self.command.clone(),
+            command: self.campaign.command().to_owned(),
             scenario: None,
         };
         let blocks = vec![Block::List { items }, command];

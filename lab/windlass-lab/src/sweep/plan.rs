@@ -93,9 +93,9 @@ pub struct PlannedPoint {
     pub hash: Arc<str>,
     /// The backend that runs it.
     pub world: World,
-    /// Number of runs, if it is fixed.
+    /// Number of runs, or the maximum if runs are added.
     pub seeds: u64,
-    /// Number of the group of points that are compared with each other and stop together.
+    /// Number of the group of points that stop together: if runs are added, those that are compared with each other.
     pub group: usize,
 }
 
@@ -124,10 +124,12 @@ impl Plan {
         check_seeds(&scenario, seeds)?;
         let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
         let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
+        let until = matches!(count, Count::Until(..));
         let draft = Draft {
             document: &document,
             set: &set,
-            seeds: request.seeds,
+            seeds: if until { Some(seeds) } else { request.seeds },
+            until,
             warm_up,
             delays: measures.iter().any(Measure::needs_delays),
         };
@@ -182,14 +184,6 @@ impl Plan {
             }
         }
         Ok(told)
-    }
-
-    /// Maximum number of runs of a point.
-    pub fn seeds(&self, point: &PlannedPoint) -> u64 {
-        match &self.count {
-            Count::Fixed(_) => point.seeds,
-            Count::Until(_, rule) => rule.max,
-        }
     }
 
     /// The run of a point with the `i`-th seed, from 0. Every point has the same seeds, so that the random values
@@ -396,6 +390,8 @@ struct Draft<'a> {
     set: &'a [(String, String)],
     /// Number of runs of every point, which overrides the number of its values.
     seeds: Option<u64>,
+    /// True if runs are added until a goal is met.
+    until: bool,
     warm_up: Option<WarmUp>,
     /// True if a metric needs the delay of each packet.
     delays: bool,
@@ -403,17 +399,15 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn points(&self, experiment: &Experiment) -> Result<Vec<PlannedPoint>, Error> {
-        let compared: Vec<bool> = experiment.axes.iter().map(is_compared).collect();
-        let mut groups: Vec<Vec<String>> = Vec::new();
-        let mut places = std::collections::BTreeMap::new();
+        let compared = |axis| self.until && is_compared(axis);
+        let compared: Vec<bool> = experiment.axes.iter().map(compared).collect();
+        let mut groups = std::collections::BTreeMap::new();
         let mut points = Vec::new();
         for point in experiment.points() {
             let own = point.coordinates.iter().zip(&compared).filter(|(_, c)| !**c);
             let rest: Vec<String> = own.map(|((_, label), _)| label.clone()).collect();
-            let group = *places.entry(rest.clone()).or_insert_with(|| {
-                groups.push(rest);
-                groups.len() - 1
-            });
+            let next = groups.len();
+            let group = *groups.entry(rest).or_insert(next);
             points.push(self.planned(experiment, point, group)?);
         }
         Ok(points)

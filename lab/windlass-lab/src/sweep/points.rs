@@ -141,7 +141,8 @@ impl Sweep {
     ///
     /// The table cannot be made.
     pub fn replaces_another(&self) -> std::io::Result<bool> {
-        let Ok(earlier) = std::fs::read_to_string(self.batch.dir().join("points.csv")) else {
+        let Ok(earlier) = std::fs::read_to_string(self.campaign.batch().dir().join("points.csv"))
+        else {
             return Ok(false);
         };
         let blank = |point, measure| Cell {

@@ -13,21 +13,24 @@ use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::progress::{Desk, Progress, slowest};
 use super::warm::recorded;
-use crate::Error;
-use crate::run::store::{Batch, Invocation, Notice, RunKey, Store};
-use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
-use crate::shard;
+use crate::run::store::Notice;
+use crate::run::{Campaign, Failed, Ran, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
+use crate::{Error, Shard};
 
 /// A sweep with its folder and its finished runs.
 pub struct Sweep {
     pub(super) plan: Plan,
-    pub(super) batch: Batch,
-    pub(super) command: String,
-    notices: Vec<Notice>,
+    pub(super) campaign: Campaign,
     pace: Pace,
-    /// Runs that gave no result.
-    failed: Vec<Failed>,
+}
+
+/// Points that stop together.
+struct Group<'a> {
+    points: Vec<&'a PlannedPoint>,
+    standing: Standing,
+    /// Number of runs of each point at its present look.
+    runs: u64,
 }
 
 /// Status of a point.
@@ -67,9 +70,8 @@ impl Sweep {
     ///
     /// The folder is not usable, or a journal is not readable.
     pub fn open(plan: Plan, dir: &Path, command: String, runner: &Runner) -> Result<Sweep, Error> {
-        let (mut batch, notices) = shard::batch(dir, plan.shard)?;
-        batch.count_only(|world| runner.release(world));
-        Ok(Sweep::with(plan, batch, notices, command))
+        let campaign = Campaign::open(dir, plan.shard)?.on(runner);
+        Ok(Sweep::with(plan, campaign, &command))
     }
 
     /// Opens the sweep's folder to read it, even if it is in use.
@@ -78,18 +80,17 @@ impl Sweep {
     ///
     /// A journal is not readable.
     pub fn look(plan: Plan, dir: &Path, command: String) -> Result<Sweep, Error> {
-        let (batch, notices) = Batch::share(dir)?;
-        Ok(Sweep::with(plan, batch, notices, command))
+        Ok(Sweep::with(plan, Campaign::look(dir)?, &command))
     }
 
-    fn with(plan: Plan, batch: Batch, notices: Vec<Notice>, command: String) -> Sweep {
-        let pace = Pace::read(batch.dir());
-        Sweep { plan, batch, command, notices, pace, failed: Vec::new() }
+    fn with(plan: Plan, campaign: Campaign, command: &str) -> Sweep {
+        let pace = Pace::read(campaign.batch().dir());
+        Sweep { plan, campaign: campaign.called(command), pace }
     }
 
-    /// The folder in which this call notes its failures.
-    pub fn own_dir(&self) -> &Path {
-        self.batch.own_dir()
+    /// The runs in the sweep's folder.
+    pub fn campaign(&self) -> &Campaign {
+        &self.campaign
     }
 
     /// The plan.
@@ -99,12 +100,9 @@ impl Sweep {
 
     /// Notices for the user: a truncated line, or runs of another version.
     pub fn notices(&self) -> Vec<Notice> {
-        let mut notices = self.notices.clone();
         let counted = self.plan.points.iter().zip(self.standings());
         let tasks = counted.flat_map(|(p, (_, n))| self.tasks_up_to(p, n));
-        let wanted: Vec<RunKey> = tasks.map(|t| t.key()).collect();
-        notices.extend(self.batch.stale(&wanted));
-        notices
+        self.campaign.notices(&tasks.collect::<Vec<_>>())
     }
 
     fn tasks_up_to<'a>(
@@ -116,7 +114,7 @@ impl Sweep {
     }
 
     fn record(&self, point: &PlannedPoint, i: u64) -> Option<&RunRecord> {
-        self.batch.get(&self.plan.task(point, i).key())
+        self.campaign.record(&self.plan.task(point, i))
     }
 
     /// The finished runs of a point among its first `n` seeds.
@@ -126,23 +124,12 @@ impl Sweep {
 
     /// Status of each point, and the number of its first seeds that count.
     pub(super) fn standings(&self) -> Vec<(Standing, u64)> {
-        let fixed = |p: &PlannedPoint| match self.first_missing(p, p.seeds) {
-            Some(_) => (Standing::Unfinished, p.seeds),
-            None => (Standing::Complete, p.seeds),
-        };
-        match &self.plan.count {
-            Count::Fixed(_) => self.plan.points.iter().map(fixed).collect(),
-            Count::Until(_, rule) => {
-                let groups = self.groups();
-                let decided: Vec<(Standing, u64)> =
-                    groups.iter().map(|group| self.decided(group, *rule)).collect();
-                self.plan.points.iter().map(|p| decided[p.group]).collect()
-            }
-        }
+        let groups = self.groups();
+        self.plan.points.iter().map(|p| (groups[p.group].standing, groups[p.group].runs)).collect()
     }
 
-    /// The points of each group.
-    fn groups(&self) -> Vec<Vec<&PlannedPoint>> {
+    /// The groups of points that stop together, with the present look of each.
+    fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
         for point in &self.plan.points {
             if groups.len() <= point.group {
@@ -150,24 +137,29 @@ impl Sweep {
             }
             groups[point.group].push(point);
         }
-        groups
+        groups.into_iter().map(|points| self.looked_at(points)).collect()
     }
 
-    fn first_missing(&self, point: &PlannedPoint, n: u64) -> Option<u64> {
-        (0..n).find(|i| self.record(point, *i).is_none())
-    }
-
-    /// The first interim analysis of a group at which a run is missing or all goals are met.
-    fn decided(&self, group: &[&PlannedPoint], rule: Rule) -> (Standing, u64) {
-        for n in rule.looks() {
-            if group.iter().any(|p| self.first_missing(p, n).is_some()) {
-                return (Standing::Unfinished, n);
+    /// A group at its first interim analysis at which a run is missing or all goals are met.
+    fn looked_at<'a>(&self, points: Vec<&'a PlannedPoint>) -> Group<'a> {
+        let (looks, met, unmet) = match self.plan.count {
+            // A fixed number of runs is a single look without goals.
+            Count::Fixed(_) => (vec![points[0].seeds], Standing::Complete, Standing::Complete),
+            Count::Until(_, rule) => (rule.looks().collect(), Standing::Narrow, Standing::AtMost),
+        };
+        let (mut standing, mut runs) = (unmet, 0);
+        for look in looks {
+            runs = look;
+            if points.iter().any(|p| (0..runs).any(|i| self.record(p, i).is_none())) {
+                standing = Standing::Unfinished;
+                break;
             }
-            if group.iter().all(|p| self.is_narrow(p, n)) {
-                return (Standing::Narrow, n);
+            if points.iter().all(|p| self.is_narrow(p, runs)) {
+                standing = met;
+                break;
             }
         }
-        (Standing::AtMost, rule.max)
+        Group { points, standing, runs }
     }
 
     /// True if every goal is met at a point with the first `n` seeds.
@@ -179,50 +171,26 @@ impl Sweep {
         })
     }
 
-    /// Undecided groups of points of this shard, with the number of runs that their next decision needs.
-    fn open_groups(&self) -> Vec<(Vec<&PlannedPoint>, u64)> {
-        let Count::Until(_, rule) = self.plan.count else { return Vec::new() };
-        let mine = |g: usize| self.plan.shard.is_none_or(|s| s.has(g));
-        let groups = self.groups().into_iter().enumerate().filter(|(g, _)| mine(*g));
-        groups
-            .filter_map(|(_, group)| match self.decided(&group, rule) {
-                (Standing::Unfinished, n) => Some((group, n)),
-                _ => None,
-            })
-            .collect()
-    }
-
-    /// The missing runs for the next decision, seed by seed. If a sweep is stopped early, every point then has some
-    /// runs.
-    fn missing(&self) -> Vec<Task> {
-        let mut tasks: Vec<(u64, usize, Task)> = Vec::new();
-        match self.plan.count {
-            Count::Fixed(_) => {
-                for (p, point) in self.plan.points.iter().enumerate() {
-                    tasks.extend((0..point.seeds).map(|i| (i, p, self.plan.task(point, i))));
-                }
-                tasks.sort_by_key(|(i, p, _)| (*i, *p));
-                if let Some(shard) = self.plan.shard {
-                    let mut place = 0..;
-                    tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
-                }
-            }
-            Count::Until(..) => {
-                for (p, (group, n)) in self.open_groups().into_iter().enumerate() {
-                    for point in group {
-                        tasks.extend((0..n).map(|i| (i, p, self.plan.task(point, i))));
-                    }
-                }
-                tasks.sort_by_key(|(i, p, _)| (*i, *p));
-            }
-        }
-        let tasks = tasks.into_iter().map(|(_, _, task)| task);
-        tasks.filter(|t| self.batch.get(&t.key()).is_none()).collect()
+    /// The missing runs for the next decision, or the `most` that all decisions may need, seed by seed. If a sweep is
+    /// stopped early, every point then has some runs. A shard has a part of the runs if their number is fixed, and
+    /// otherwise a part of the groups.
+    fn missing(&self, most: bool) -> Vec<Task> {
+        let is_fixed = matches!(self.plan.count, Count::Fixed(_));
+        let [of_groups, of_runs] = [!is_fixed, is_fixed].map(|of| self.plan.shard.filter(|_| of));
+        let mut groups = Shard::part(of_groups, self.groups());
+        groups.retain(|group| is_fixed || group.standing == Standing::Unfinished);
+        let runs = |group: &Group| if most { group.points[0].seeds } else { group.runs };
+        let last = groups.iter().map(runs).max().unwrap_or(0);
+        let seeds = (0..last).flat_map(|i| groups.iter().map(move |group| (i, group)));
+        let wanted = seeds.filter(|(i, group)| *i < runs(group));
+        let wanted = wanted.flat_map(|(i, group)| group.points.iter().map(move |p| (i, *p)));
+        let tasks = wanted.map(|(i, point)| self.plan.task(point, i)).collect();
+        self.campaign.missing(Shard::part(of_runs, tasks))
     }
 
     /// The backends of the missing runs.
     pub fn worlds(&self) -> BTreeSet<World> {
-        self.missing().iter().map(|t| t.world).collect()
+        self.missing(false).iter().map(|t| t.world).collect()
     }
 
     /// Makes the missing runs, and calls `done` for each, a few times per second with the progress. A kill loses
@@ -236,86 +204,33 @@ impl Sweep {
         runner: &Runner,
         done: impl Fn(&RunRecord, Option<&Progress>) + Sync,
     ) -> Result<&[Failed], Error> {
-        let mut made = 0;
-        loop {
-            let missing = self.untried()?;
-            if missing.is_empty() {
-                return Ok(&self.failed);
-            }
-            if made == 0 {
-                self.begin(&missing)?;
-            }
-            self.round(&missing, runner, &mut made, &done)?;
-        }
-    }
-
-    /// The missing runs for the next decision, without the runs that failed in this call. Without missing runs the
-    /// sweep is complete, and this is noted in its folder.
-    fn untried(&mut self) -> Result<Vec<Task>, Error> {
-        let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
-        let mut missing = self.missing();
-        missing.retain(|task| !failed.contains(&task.key()));
-        if missing.is_empty() {
-            self.batch.finish(&self.failed)?;
-            self.keep_pace()?;
-        }
-        Ok(missing)
-    }
-
-    fn begin(&mut self, missing: &[Task]) -> Result<(), Error> {
-        let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
-        let (command, seeds) = (self.command.clone(), seeds.into_iter().collect());
-        self.batch.add_invocation(&Invocation::now(crate::run::VERSION, command, seeds))?;
-        let mut kept = BTreeSet::new();
-        for t in missing {
-            if kept.insert(&t.point) {
-                self.batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn round(
-        &mut self,
-        tasks: &[Task],
-        runner: &Runner,
-        made: &mut u64,
-        done: &(impl Fn(&RunRecord, Option<&Progress>) + Sync),
-    ) -> Result<(), Error> {
         let warm_up = self.plan.warm_up;
         let record = |task: &Task, ran: &Ran| recorded(task, ran, warm_up);
-        let side = processors(tasks, runner.jobs());
-        let desk = Mutex::new(Desk::new(
-            &self.plan,
-            &mut self.pace,
-            self.batch.dir(),
-            (tasks, made),
-            side,
-        ));
-        let failed = runner.fill(tasks, &mut self.batch, record, |task, record, took| {
-            let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            let progress = desk.take(task, took);
-            done(record, progress.as_ref());
-        })?;
-        self.failed.extend(failed);
-        Ok(())
-    }
-
-    /// Runs that gave no result in this call.
-    pub fn failed(&self) -> &[Failed] {
-        &self.failed
+        let dir = self.campaign.batch().dir().to_path_buf();
+        let mut made = 0;
+        loop {
+            let missing = self.missing(false);
+            let side = processors(&missing, runner.jobs());
+            let desk = Desk::new(&self.plan, &mut self.pace, &dir, (&missing, &mut made), side);
+            let desk = Mutex::new(desk);
+            let more = self.campaign.round(missing, runner, record, |task, record, took| {
+                let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+                let progress = desk.take(task, took);
+                done(record, progress.as_ref());
+            })?;
+            if !more {
+                break;
+            }
+        }
+        if self.pace != Pace::default() {
+            self.pace.write(&dir)?;
+        }
+        Ok(self.campaign.failed())
     }
 
     /// The counted runs, point by point.
     pub fn runs(&self) -> Vec<RunRecord> {
         self.counted().into_iter().flat_map(|(_, _, runs)| runs).cloned().collect()
-    }
-
-    fn keep_pace(&self) -> Result<(), Error> {
-        if self.pace != Pace::default() {
-            self.pace.write(self.batch.dir())?;
-        }
-        Ok(())
     }
 
     /// Measures the duration of one run at some points with unknown duration, for [`Sweep::estimate`]. These runs
@@ -347,21 +262,12 @@ impl Sweep {
 
     /// The remaining work, and its cost with this number of jobs.
     pub fn estimate(&self, jobs: usize) -> Estimate {
-        let missing = self.missing();
-        let most = match self.plan.count {
-            Count::Fixed(_) => missing.clone(),
-            Count::Until(..) => {
-                let open = self.open_groups();
-                let points = open.iter().flat_map(|(group, _)| group.iter());
-                let all = points.flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)));
-                all.filter(|t| self.batch.get(&t.key()).is_none()).collect()
-            }
-        };
+        let (missing, most) = (self.missing(false), self.missing(true));
         let side = processors(&missing, jobs);
         let cost = |tasks: &[Task]| {
             self.pace.cost(tasks.iter().map(|t| (&*t.scenario_hash, 1))).map(|s| s / side as f64)
         };
-        let wanted = |p: &PlannedPoint| self.records(p, self.plan.seeds(p)).len() as u64;
+        let wanted = |p: &PlannedPoint| self.records(p, p.seeds).len() as u64;
         Estimate {
             finished: self.plan.points.iter().map(wanted).sum(),
             least: missing.len() as u64,

@@ -1,12 +1,7 @@
 //! Shards: parts of the runs of a sweep or a reproduction, for several processes.
 
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
-
-use crate::run::keep::Folder;
-use crate::run::store::{Batch, Notice, StoreError};
-use crate::run::{Runner, Task};
 
 /// Shard `index` of `of` shards of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,35 +13,13 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// True if run `i`, from 0, belongs to this shard.
-    pub(crate) fn has(self, i: usize) -> bool {
-        i % self.of as usize == (self.index - 1) as usize
+    /// The items of a shard, such as runs; all of them without a shard.
+    pub fn part<T>(shard: Option<Shard>, mut all: Vec<T>) -> Vec<T> {
+        let mut place = 0..;
+        let has = |shard: Shard, i: u32| i % shard.of == shard.index - 1;
+        all.retain(|_| place.next().is_some_and(|i| shard.is_none_or(|shard| has(shard, i))));
+        all
     }
-}
-
-/// Opens a folder for the runs of a list of tasks, or for a shard of them.
-///
-/// # Errors
-///
-/// The folder cannot be created or written.
-pub fn open_folder(
-    dir: &Path,
-    tasks: Vec<Task>,
-    shard: Option<Shard>,
-    runner: &Runner,
-) -> Result<Folder, StoreError> {
-    match shard {
-        None => Folder::open(dir, tasks, runner),
-        Some(shard) => Folder::share(dir, tasks, |i| shard.has(i), runner),
-    }
-}
-
-/// Opens a folder of runs: alone without a shard, or shared with the processes of the other shards.
-pub(crate) fn batch(
-    dir: impl AsRef<Path>,
-    shard: Option<Shard>,
-) -> Result<(Batch, Vec<Notice>), StoreError> {
-    if shard.is_some() { Batch::share(dir) } else { Batch::open(dir) }
 }
 
 impl fmt::Display for Shard {
@@ -86,9 +59,10 @@ mod tests {
         for text in ["0/8", "9/8", "3", "3/0", "a/b", "-1/2", ""] {
             assert!(text.parse::<Shard>().unwrap_err().contains("`3/8`"), "{text}");
         }
-        for i in 0..20 {
-            let takers = (1..=3).filter(|k| Shard { index: *k, of: 3 }.has(i)).count();
-            assert_eq!(takers, 1);
-        }
+        let all = Vec::from_iter(0..20);
+        let parts = (1..=3).map(|index| Shard::part(Some(Shard { index, of: 3 }), all.clone()));
+        let mut together: Vec<i32> = parts.flatten().collect();
+        together.sort_unstable();
+        assert_eq!((together, Shard::part(None, all.clone())), (all.clone(), all));
     }
 }
