@@ -223,10 +223,10 @@ pub fn tell_when_stopped() {
 }
 
 /// Interval of progress lines without a progress bar.
-pub const TELL_EVERY: Duration = Duration::from_secs(30);
+const TELL_EVERY: Duration = Duration::from_secs(30);
 
 /// Determines when the next line of progress is due.
-pub struct Ticker {
+struct Ticker {
     every: Duration,
     told: Mutex<Instant>,
 }
@@ -268,6 +268,16 @@ impl Progress<'_> {
             self.chatter.say(format!("{}: {made} of {} runs", self.what, self.total));
         }
         self.chatter.detail(line);
+    }
+
+    /// Sets the number of finished runs and of all runs, and a text for the time left.
+    pub fn tell(&self, made: u64, all: u64, left: String) {
+        if self.bar.is_hidden() && self.ticker.is_due() {
+            self.chatter.say(format!("{made} of {all} runs, {left}"));
+        }
+        self.bar.set_length(all);
+        self.bar.set_position(made);
+        self.bar.set_message(left);
     }
 
     /// All runs are finished.
@@ -322,12 +332,14 @@ impl Chatter {
         Progress { bar, ticker: Ticker::new(TELL_EVERY), chatter: self, finished, total, what }
     }
 
-    /// A progress bar whose message is the remaining time.
-    pub fn told_bar(&self) -> ProgressBar {
+    /// Begins the progress of runs whose time left [`Progress::tell`] sets.
+    pub fn told(&self) -> Progress<'_> {
         let template = "{bar:24} {pos}/{len} runs, {elapsed} elapsed, {msg}";
         let style =
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        ProgressBar::with_draw_target(Some(0), self.target()).with_style(style)
+        let bar = ProgressBar::with_draw_target(Some(0), self.target()).with_style(style);
+        let ticker = Ticker::new(TELL_EVERY);
+        Progress { bar, ticker, chatter: self, finished: 0, total: 0, what: "" }
     }
 
     fn target(&self) -> ProgressDrawTarget {

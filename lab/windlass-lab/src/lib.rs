@@ -67,6 +67,7 @@ pub mod catalogue;
 pub mod choose;
 pub mod claims;
 pub mod compare;
+mod cost;
 pub mod crosscheck;
 mod dice;
 pub mod diff;

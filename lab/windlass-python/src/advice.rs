@@ -11,7 +11,8 @@ use windlass_lab::units::{Bytes, Duration};
 use crate::compare::measure;
 use crate::count::count;
 use crate::elsewhere::{Elsewhere, runner};
-use crate::errors::{failed, input, of, of_making, scenario as wrong_scenario};
+use crate::errors::{failed, input, of, scenario as wrong_scenario};
+use crate::results::made;
 use crate::scenario::Scenario;
 use crate::watch::watched;
 
@@ -63,16 +64,12 @@ pub fn choose(
     let [rate, delay, loss] = uncertain;
     let question = request.question().map_err(of)?;
     let choice = Choice::new(question, Spread { rate, delay, loss }, left_out).map_err(of)?;
-    let tasks = choice.tasks();
-    let (memory, without) = watched(py, progress.as_ref(), |watch| {
-        let runner = runner(watch.stop(), jobs, elsewhere);
-        watch.expect(tasks.len());
-        runner.in_memory(&tasks, |_| watch.made()).map_err(of_making)
-    })??;
+    let made = made(py, &choice.tasks(), (None, ""), jobs, progress.as_ref(), elsewhere)?;
+    let (records, _, without) = made;
     if let Some(first) = without.first() {
         return Err(failed(&format!("a run gave no result: {first}")));
     }
-    let advice = choice.advice(&memory.into_records()).map_err(of)?;
+    let advice = choice.advice(&records).map_err(of)?;
     let json = serde_json::to_string(&advice).map_err(|e| failed(&e.to_string()))?;
     Ok((text(&advice, &choice.left_out), json))
 }

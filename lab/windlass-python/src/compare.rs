@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use windlass_lab::compare::{Measure, Request, files, report as page, text};
 use windlass_lab::report::html::render;
-use windlass_lab::run::{Folder, World};
+use windlass_lab::run::World;
 use windlass_lab::scenario::did_you_mean;
 
 use crate::count::count;
-use crate::elsewhere::{Elsewhere, runner};
-use crate::errors::{failed, input, of, of_making};
-use crate::results::Records;
+use crate::elsewhere::Elsewhere;
+use crate::errors::{failed, input, of};
+use crate::results::{Records, made};
 use crate::scenario::Scenario;
 use crate::table::Table;
-use crate::watch::watched;
 
 /// Width of the text, columns.
 const WIDTH: usize = 110;
@@ -56,24 +55,9 @@ pub fn compare(
         world: World::Sim,
     };
     let question = request.question().map_err(of)?;
-    let tasks = question.tasks();
-    let (records, without) = watched(py, progress.as_ref(), |watch| {
-        let runner = runner(watch.stop(), jobs, elsewhere);
-        watch.expect(tasks.len());
-        match &folder {
-            None => {
-                let made = runner.in_memory(&tasks, |_| watch.made()).map_err(of_making);
-                made.map(|(memory, without)| (memory.into_records(), without))
-            }
-            Some(dir) => {
-                let mut folder =
-                    Folder::open(dir, tasks.clone(), None, &command, &runner).map_err(of)?;
-                let filled = folder.fill(&runner, |_| watch.made()).map_err(of_making)?;
-                filled.tables.map_err(of)?;
-                Ok((filled.records, filled.failed))
-            }
-        }
-    })??;
+    let place = (folder.as_deref(), command.as_str());
+    let made = made(py, &question.tasks(), place, jobs, progress.as_ref(), elsewhere)?;
+    let (records, _, without) = made;
     let findings = question.answer(&records);
     if let Some(dir) = &folder {
         files::keep(dir, &findings, &records, &command).map_err(of)?;

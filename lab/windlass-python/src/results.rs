@@ -198,30 +198,9 @@ pub fn run(
             world: World::Sim,
         })
         .collect();
-    let (records, traced, failed) = match folder {
-        None => in_memory(py, tasks, jobs, progress.as_ref(), elsewhere)?,
-        Some(folder) => {
-            in_folder(py, tasks, &folder, jobs, &command, progress.as_ref(), elsewhere)?
-        }
-    };
-    Ok(Records { records, traced, failed, scenario: Some(read), command })
-}
-
-type Ran = (Vec<RunRecord>, Vec<Traced>, Vec<Failed>);
-
-fn in_memory(
-    py: Python<'_>,
-    tasks: Vec<Task>,
-    jobs: usize,
-    progress: Option<&Py<PyAny>>,
-    elsewhere: Elsewhere,
-) -> PyResult<Ran> {
-    let (memory, failed) = watched(py, progress, |watch| {
-        watch.expect(tasks.len());
-        let runner = runner(watch.stop(), jobs, elsewhere);
-        runner.in_memory(&tasks, |_| watch.made()).map_err(of_making)
-    })??;
-    let (records, mut samples) = memory.into_parts();
+    let place = (folder.as_deref(), command.as_str());
+    let made = made(py, &tasks, place, jobs, progress.as_ref(), elsewhere)?;
+    let (records, mut samples, failed) = made;
     let traced = tasks
         .into_iter()
         .filter_map(|task| {
@@ -229,27 +208,36 @@ fn in_memory(
             Some(Traced { tracks: task.scenario.tracks(), task, samples })
         })
         .collect();
-    Ok((records, traced, failed))
+    Ok(Records { records, traced, failed, scenario: Some(read), command })
 }
 
-fn in_folder(
+/// Runs, their time series, and the runs without a result.
+pub type Made = (Vec<RunRecord>, BTreeMap<RunKey, Vec<Sample>>, Vec<Failed>);
+
+/// Makes runs in a folder, where the time series stay, or in memory. `command` repeats them.
+pub fn made(
     py: Python<'_>,
-    tasks: Vec<Task>,
-    folder: &std::path::Path,
+    tasks: &[Task],
+    (folder, command): (Option<&Path>, &str),
     jobs: usize,
-    command: &str,
     progress: Option<&Py<PyAny>>,
     elsewhere: Elsewhere,
-) -> PyResult<Ran> {
-    let filled = watched(py, progress, |watch| {
+) -> PyResult<Made> {
+    watched(py, progress, |watch| {
         let runner = runner(watch.stop(), jobs, elsewhere);
-        let total = tasks.len();
-        let mut folder = Folder::open(folder, tasks, None, command, &runner).map_err(of)?;
-        watch.expect(total - folder.finished());
-        folder.fill(&runner, |_| watch.made()).map_err(of_making)
-    })??;
-    filled.tables.map_err(of)?;
-    Ok((filled.records, Vec::new(), filled.failed))
+        watch.expect(tasks.len());
+        let Some(folder) = folder else {
+            let (memory, failed) = runner.in_memory(tasks, |_| watch.made()).map_err(of_making)?;
+            let (records, samples) = memory.into_parts();
+            return Ok((records, samples, failed));
+        };
+        let mut folder =
+            Folder::open(folder, tasks.to_vec(), None, command, &runner).map_err(of)?;
+        watch.expect(folder.total() - folder.finished());
+        let filled = folder.fill(&runner, |_| watch.made()).map_err(of_making)?;
+        filled.tables.map_err(of)?;
+        Ok((filled.records, BTreeMap::new(), filled.failed))
+    })?
 }
 
 /// The axes of points as columns, with numbers if their labels are quantities.

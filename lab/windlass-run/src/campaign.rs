@@ -3,21 +3,21 @@
 //! Every verb that stores runs in a folder makes them here:
 //!
 //! 1. The verb names the runs that its next decision needs.
-//! 2. [`Campaign::round`] leaves out the stored runs, and those that failed in this call. It writes the call and the
+//! 2. [`Campaign::round`] leaves out each run that is stored or has failed in this call. It writes the call and the
 //!    scenarios into the folder, and executes the other runs. Each finished run is stored at once, so that a kill loses
 //!    only the active runs.
 //! 3. The verb looks at the stored runs (interim analysis), and names the runs of the points that are not decided. The
-//!    campaign ends if none is missing.
+//!    campaign ends if no run is missing.
 //!
 //! The next runs depend only on the stored runs. Therefore a resumed campaign, a campaign on another number of
 //! processors and a campaign in [shards](Shard) make the same runs.
 //!
 //! | verb | points | looks: runs per point | a point is decided if |
 //! | --- | --- | --- | --- |
-//! | run, compare, choose, crosscheck | those of a [`Folder`] | one: all runs | it has its runs |
-//! | sweep | groups that differ in congestion control only | the looks of a rule of `windlass-stats` | its intervals are narrow |
-//! | reproduce, assess | those of the plan | `LOOKS` of `windlass-lab/src/cost.rs` | every claim that reads it is decided |
-//! | reproduce `--interpretations` | those that an interpretation's claims read | `LOOKS` from the second on | every claim that reads it is decided |
+//! | run, compare, choose, crosscheck | all of a [`Folder`] | one: all runs | it has its runs |
+//! | sweep | groups that differ only in congestion control | `Rule::looks` of `windlass-stats` | its intervals are narrow |
+//! | reproduce, assess | all of a plan | `LOOKS` of `reproduce/budget.rs` | every claim that reads it is decided |
+//! | reproduce `--interpretations` | all that the claims of an interpretation read | `LOOKS` from the second on | every claim that reads it is decided |
 //!
 //! A [`Runner`] with a flag stops a campaign between two runs.
 
@@ -74,7 +74,7 @@ impl Campaign {
         Campaign { command: Some(command.to_owned()), ..self }
     }
 
-    /// Of the runs on kernels, only those on the kernels that the runner's backends use now count.
+    /// Counts runs on a kernel only if a backend of the runner uses this kernel now.
     pub fn on(mut self, runner: &Runner) -> Campaign {
         self.batch.count_only(|world| runner.release(world));
         self

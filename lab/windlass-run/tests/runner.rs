@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use windlass_run::store::{Batch, FAILURES, JOURNAL, Memory, Store};
-use windlass_run::{Backend, Error, Failed, Folder, Ran, RunError, Runner, Task, World, simulate};
+use windlass_run::{
+    Backend, Campaign, Error, Failed, Folder, Ran, RunError, Runner, Task, World, simulate,
+};
 use windlass_scenario::Scenario;
 
 const SMALL: &str = r#"
@@ -136,6 +138,39 @@ fn failed_and_panicked_runs_are_recorded_and_tried_again() {
     assert_eq!(std::fs::read_to_string(dir.path().join(FAILURES)).unwrap(), "");
     let journal = std::fs::read_to_string(dir.path().join(JOURNAL)).unwrap();
     assert_eq!(journal.lines().count(), 8);
+}
+
+/// Counts the runs that the backend is asked for.
+struct Counted(Arc<AtomicUsize>);
+
+impl Backend for Counted {
+    fn world(&self) -> World {
+        World::Linux
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Moody.run(scenario, seed)
+    }
+}
+
+#[test]
+fn a_campaign_makes_a_run_of_several_rounds_once_even_if_it_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Arc::new(AtomicUsize::new(0));
+    let runner = Runner::new(2).with(Counted(made.clone()));
+    let mut campaign = Campaign::open(dir.path(), None).unwrap().called("test");
+    for (last, expected) in [(3, true), (8, true), (8, false)] {
+        let wanted = tasks(SMALL, "small.toml", World::Linux, 1..=last);
+        let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+        assert_eq!(campaign.round(wanted, &runner, record, |_, _, _| ()).unwrap(), expected);
+    }
+    assert_eq!((made.load(Ordering::Relaxed), seeds(campaign.failed())), (8, vec![3, 4, 6, 8]));
+    let failures = std::fs::read_to_string(dir.path().join(FAILURES)).unwrap();
+    assert_eq!(failures.lines().count(), 4, "the failures of all rounds");
+    let calls = campaign.batch().invocations().unwrap();
+    let calls: Vec<Vec<u64>> = calls.into_iter().map(|call| call.seeds).collect();
+    assert_eq!(calls, [vec![1, 2, 3], vec![4, 5, 6, 7, 8]]);
 }
 
 #[test]

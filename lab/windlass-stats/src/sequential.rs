@@ -76,6 +76,11 @@ impl Rule {
     /// Confidence of the interval of each interim analysis.
     pub const LOOK_CONFIDENCE: f64 = 0.975;
 
+    /// Returns the rule of a single analysis.
+    pub fn fixed(runs: u64) -> Rule {
+        Rule { min: runs, max: runs }
+    }
+
     /// Returns the numbers of runs with an interim analysis, in order: `min`, then half as many more each time,
     /// rounded up, and `max`.
     pub fn looks(self) -> impl Iterator<Item = u64> {

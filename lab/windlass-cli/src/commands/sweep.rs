@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar};
+use indicatif::HumanDuration;
 use windlass_lab::Error;
 use windlass_lab::report::text;
 use windlass_lab::run::Runner;
 use windlass_lab::run::store::Format;
 use windlass_lab::run::store::export::{Provenance, write};
-use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standing, Sweep};
+use windlass_lab::sweep::{Cell, Estimate, Plan, Progress, Request, Standing, Sweep};
 
 use super::making::{outcome, runner};
 use super::run::overrides;
 use crate::args::Sweep as Args;
-use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, keeps, print, several, width};
+use crate::output::{Chatter, Failure, keeps, print, several, width};
 
 /// Time after which a dry run stops timing further points.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -128,18 +128,18 @@ fn work(
         sweep.plan().name,
         several(sweep.plan().points.len(), "point"),
         several(finished as usize, "run"),
-        if matches!(sweep.plan().count, Count::Until(..)) { "at least " } else { "" }
+        if sweep.plan().goals.is_empty() { "" } else { "at least " }
     ));
-    let bar = chatter.told_bar();
-    let teller = Teller { bar: &bar, chatter, ticker: Ticker::new(TELL_EVERY) };
+    let progress = chatter.told();
     let begun = Instant::now();
-    let result = sweep.work(runner, |record, progress| {
+    let result = sweep.work(runner, |record, told| {
         chatter.detail(format!("{} seed {}", record.point, record.seed));
-        if let Some(progress) = progress {
-            teller.tell(progress);
+        if let Some(Progress { made, missing, left_s, slowest: point }) = told.cloned() {
+            let slowest = point.map(slowest).unwrap_or_default();
+            progress.tell(made, made + missing, format!("about {} left{slowest}", spoken(left_s)));
         }
     });
-    bar.finish_and_clear();
+    progress.end();
     let failed = result.map_err(Failure::of)?.to_vec();
     let outcome = outcome(&failed, Some(sweep.campaign().batch().own_dir()));
     if least > 0 {
@@ -147,28 +147,6 @@ fn work(
         chatter.say(format!("done in {}{slowest}", spoken(begun.elapsed().as_secs_f64())));
     }
     Ok(outcome)
-}
-
-/// Progress on a bar, or in occasional lines if the output is not a terminal.
-struct Teller<'a> {
-    bar: &'a ProgressBar,
-    chatter: &'a Chatter,
-    ticker: Ticker,
-}
-
-impl Teller<'_> {
-    fn tell(&self, progress: &Progress) {
-        let left = spoken(progress.left_s);
-        let slowest = progress.slowest.clone().map(slowest).unwrap_or_default();
-        self.bar.set_length(progress.made + progress.missing);
-        self.bar.set_position(progress.made);
-        self.bar.set_message(format!("about {left} left{slowest}"));
-        if self.bar.is_hidden() && self.ticker.is_due() {
-            let all = progress.made + progress.missing;
-            self.chatter
-                .say(format!("{} of {all} runs, about {left} left{slowest}", progress.made));
-        }
-    }
 }
 
 fn slowest((point, seconds): (String, f64)) -> String {

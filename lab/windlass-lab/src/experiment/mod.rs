@@ -32,6 +32,7 @@ pub(crate) mod file;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 pub use error::FileError;
 
@@ -267,20 +268,23 @@ impl Experiment {
         Experiment { id, title, scenario, axes, warm_up: None, seeds, quick_seeds: seeds }
     }
 
-    /// The scenario of a point that records the data of its metrics, and the hash that identifies its runs.
-    /// Runs with and without a warm-up have different hashes.
-    pub(crate) fn prepared(&self, mut scenario: Scenario, world: World) -> (Scenario, String) {
-        let hash = world.hash(&scenario);
-        let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) else {
-            return (scenario, hash);
-        };
-        scenario.record = RecordSpec {
-            capture: scenario.record.capture.clone(),
-            bins: scenario.record.bins,
-            delays: scenario.record.delays,
-            ..warm_up.record(scenario.duration)
-        };
-        (scenario, digits(format!("{hash} warm-up {warm_up}").as_bytes()))
+    /// The run of a point in a scenario, with seed 0. A run with a warm-up records the data of its metrics, and has
+    /// another hash than a run without.
+    pub(crate) fn task(&self, point: &Point, mut scenario: Scenario) -> Task {
+        let world = self.world(point);
+        let mut hash = world.hash(&scenario);
+        if let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) {
+            hash = digits(format!("{hash} warm-up {warm_up}").as_bytes());
+            scenario.record = RecordSpec {
+                capture: scenario.record.capture.clone(),
+                bins: scenario.record.bins,
+                delays: scenario.record.delays,
+                ..warm_up.record(scenario.duration)
+            };
+        }
+        let (experiment, point) = (self.id.clone(), point.id.clone());
+        let (scenario, scenario_hash) = (Arc::new(scenario), hash.into());
+        Task { experiment, point, seed: 0, scenario, scenario_hash, world }
     }
 
     /// All points: the cartesian product of the axes. The last axis varies fastest.

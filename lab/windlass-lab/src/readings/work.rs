@@ -10,10 +10,11 @@ use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
 use super::symmetry::Comparisons;
 use crate::Shard;
 use crate::claims::{At, Basis, Claim, Quantity, Value, Verdict};
+use crate::cost::EVENTS;
 use crate::experiment::{Plan, Point, TraceRequest};
 use crate::hash::digits;
 use crate::papers::Paper;
-use crate::reproduce::budget::{all_seeds, read_by};
+use crate::reproduce::budget::{FIRST, LOOKS, all_seeds, read_by};
 use crate::reproduce::error::ReproduceError;
 use crate::reproduce::traces::{Asked, Traced};
 use crate::run::store::{Batch, RunKey, Store, replace};
@@ -22,8 +23,6 @@ use crate::scenario::Scenario;
 
 /// Folder of these runs within the paper's folder of results.
 const DIR: &str = "readings";
-/// Seeds per point: the first number for all points, the others for undecided claims.
-const SEEDS: [u64; 4] = [12, 20, 40, 80];
 /// Number of interpretations drawn over all axes, and the seed of the draw.
 const DRAWN: usize = 24;
 const DRAWN_FROM: u64 = 1;
@@ -37,13 +36,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Approximate events that two processors simulate in a second. A time gives the same number of events on every
-    /// machine.
-    const PER_SECOND: f64 = 6e6;
-
-    /// The budget for about this number of seconds.
+    /// The budget for about this number of seconds, which is the same number of events on every machine.
     pub fn seconds(seconds: f64) -> Budget {
-        Budget { events: Some((seconds * Budget::PER_SECOND) as u64) }
+        Budget { events: Some((seconds * EVENTS) as u64) }
     }
 }
 
@@ -96,7 +91,7 @@ fn is_simulated(claim: &Claim, plan: &Plan) -> bool {
     let simulated = |at: &At| {
         let found = at.place().and_then(|(id, point)| Some((plan.experiment(id)?, point)));
         found.is_some_and(|(experiment, id)| {
-            experiment.points().iter().any(|p| p.id == id && experiment.world(p) == World::Sim)
+            experiment.point(id).is_some_and(|point| experiment.world(&point) == World::Sim)
         })
     };
     claim.quantities().iter().all(|q| !matches!(q, Quantity::Metric(at) if !simulated(at)))
@@ -176,9 +171,9 @@ impl<'p> Survey<'p> {
             for reading in self.readings.drawn(DRAWN, DRAWN_FROM) {
                 self.make(runner, reading, Stage::Drawn, told)?;
             }
-            for seeds in &SEEDS[1..] {
+            for seeds in LOOKS.into_iter().filter(|look| (FIRST + 1..u64::MAX).contains(look)) {
                 for i in 0..self.made.len() {
-                    self.deepen(runner, i, *seeds, told)?;
+                    self.deepen(runner, i, seeds, told)?;
                 }
             }
             // With more seeds, other axes may move verdicts.
@@ -252,8 +247,8 @@ impl<'p> Survey<'p> {
         let places = self.places(&claims, judged).into_iter();
         // The headline uses all existing runs of its points.
         let kept = |place: &str| match stage {
-            Stage::Headline => self.kept(place).max(SEEDS[0]),
-            _ => SEEDS[0],
+            Stage::Headline => self.kept(place).max(FIRST),
+            _ => FIRST,
         };
         let seeds = places.map(|p| (p.clone(), kept(&p))).collect();
         let work = Work { reading, stage, claims, seeds, seen: Vec::new() };
@@ -354,7 +349,7 @@ impl<'p> Survey<'p> {
     fn point(&self, place: &str) -> Option<(String, Point, u64)> {
         let (id, point) = place.split_once('/')?;
         let experiment = self.plan.experiment(id)?;
-        let point = experiment.points().into_iter().find(|p| p.id == point)?;
+        let point = experiment.point(point)?;
         let most = all_seeds(experiment, &point);
         (experiment.world(&point) == World::Sim).then(|| (experiment.scenario.clone(), point, most))
     }
@@ -368,16 +363,7 @@ impl<'p> Survey<'p> {
             let at = (experiment, file.as_str());
             let scenario = self.readings.scenario(self.paper, at, &point, &work.reading)?;
             let Some(planned) = self.plan.experiment(experiment) else { continue };
-            let (scenario, hash) = planned.prepared(scenario, World::Sim);
-            let (hash, scenario) = (hash.into(), Arc::new(scenario));
-            let task = Task {
-                experiment: experiment.to_owned(),
-                point: point.id,
-                seed: 0,
-                scenario,
-                scenario_hash: hash,
-                world: World::Sim,
-            };
+            let task = planned.task(&point, scenario);
             let wanted = (*seeds).min(most);
             // An answer that does not change this scenario has all runs of the headline. With fewer runs, the same
             // scenario could be decided in the headline and open here.

@@ -1,7 +1,7 @@
 //! The choice of runs within a budget of time.
 //!
-//! The cost of a run is estimated from its scenario, in packet-hops, and not measured. The same budget
-//! therefore makes the same runs on every machine. The budget is spent in this order:
+//! The [cost](crate::cost) of a run is predicted and not measured. The same budget therefore makes the same runs on
+//! every machine. The budget is spent in this order:
 //!
 //! 1. Claims that test the abstract, and then the other claims, the cheapest first. Each gets enough runs to be
 //!    decided.
@@ -11,37 +11,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::{Claim, Quantity};
+use crate::cost::{SPEED, cost_in};
 use crate::experiment::{Experiment, Plan, Point};
-use crate::outlook;
 use crate::papers::Paper;
 use crate::run::World;
-use crate::scenario::{LossModel, Scenario, Traffic};
+use crate::scenario::Scenario;
 use crate::stats::decision::MIN_RUNS;
 
 /// Numbers of runs of the interim analyses: after each, decided claims need no more runs.
-pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
+pub(crate) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
 /// First number of runs of a claim in the simulator, because fewer runs decide no median among a hundred
 /// statements. Also the maximum number of runs of a point that no claim reads, on any backend.
-pub(super) const FIRST: u64 = 12;
+pub(crate) const FIRST: u64 = 12;
 /// First number of runs of a claim on other backends, whose runs are expensive. It decides claims whose runs hardly
 /// differ.
 const FIRST_ELSEWHERE: u64 = 3;
-/// Packet-hops that two processors simulate per second, as an estimate. Processors of 2026 simulate 7 to 12
-/// million each, for papers with wired links.
-const SPEED: f64 = 15e6;
-/// Acknowledgements and retransmissions per data packet, as an estimate.
-const ANSWERS: f64 = 0.6;
-/// Time of a kernel in virtual time on one processor: seconds for boot and idle time, and packet-hops per
-/// second after that. Linux 6.12 under QEMU 7.2 took 8 s, 34 s and 126 s for 40 s at 1, 10 and 50 Mbit/s.
-const GUEST: [f64; 2] = [5.0, 4000.0];
-/// Cost of a packet-hop of ns-3, in packet-hops of the simulator. Measured with the package of PyPI: 112 to 396 over
-/// wired links.
-const NS3: f64 = 200.0;
-/// Cost of a packet-hop over Wi-Fi, in packet-hops over a wired link: a constant, and a term per station,
-/// because each station receives the frame. With it, cells of four stations and a mesh of a hundred take
-/// about as long per unit as wired links.
-const AIR: [f64; 2] = [4.0, 1.5];
-
 /// A point, and the cost and numbers of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Site {
@@ -139,78 +123,12 @@ pub(super) fn first(world: World) -> u64 {
     if world == World::Sim { FIRST } else { FIRST_ELSEWHERE }
 }
 
-/// Estimated cost of a run on a backend, in packet-hops of the simulator.
-pub(super) fn cost_in(world: World, scenario: &Scenario) -> f64 {
-    let hops = cost(scenario);
-    match world {
-        World::Sim => hops,
-        World::Ns3 => NS3 * hops,
-        // Runs are sequential, and a run takes its simulated time.
-        World::Linux => scenario.duration.0 as f64 / 1e9 * SPEED,
-        World::LinuxVt(_) => (GUEST[0] + hops / GUEST[1]) * SPEED / 2.0,
-    }
-}
-
-/// Estimated cost of a run, in packet-hops over links: the offered traffic, limited by bottlenecks and windows.
-pub(super) fn cost(scenario: &Scenario) -> f64 {
-    let Ok(paths) = outlook::paths(scenario) else { return f64::INFINITY };
-    // All flows over radio share one channel.
-    let neck = |path: &'_ outlook::Path| (!path.shared).then(|| path.bottleneck.clone());
-    let mut sharing: BTreeMap<Option<String>, f64> = BTreeMap::new();
-    for path in &paths {
-        *sharing.entry(neck(path)).or_default() += 1.0;
-    }
-    let seconds = scenario.duration.0 as f64 / 1e9;
-    let stations: usize = scenario.wifi.iter().map(|w| w.radio.stations.len()).sum();
-    let by_loss = packets_between(scenario);
-    let weight = if stations > 0 { AIR[0] + AIR[1] * stations as f64 } else { 1.0 };
-    let mut sum = 0.0;
-    for path in &paths {
-        let name = path.flow.split(':').next().unwrap_or_default();
-        let flow = scenario.flows.iter().find(|f| f.name == name);
-        let round_trip = (path.base_rtt.0 as f64 / 1e9).max(1e-6);
-        let window = |w: u64| w.min((f64::from(path.packet_bytes) * by_loss) as u64);
-        let window = path.window_bytes.map_or(f64::INFINITY, |w| 8.0 * window(w) as f64);
-        let rate = (path.rate_bps as f64 / sharing[&neck(path)]).min(window / round_trip);
-        let offered = flow.map_or(f64::INFINITY, |f| offered_bits(&f.traffic, seconds));
-        let packets = (rate * seconds).min(offered) / (8.0 * f64::from(path.packet_bytes.max(1)));
-        let hops = if path.shared { 1 } else { path.nodes.len().saturating_sub(1) };
-        sum += packets * hops as f64 * weight * (1.0 + ANSWERS);
-    }
-    sum.max(1.0)
-}
-
-/// Estimated packets in flight of a connection with random losses: 2 divided by the square root of their probability.
-fn packets_between(scenario: &Scenario) -> f64 {
-    let probability = |loss: &LossModel| match loss {
-        LossModel::Drop { probability } => *probability,
-        LossModel::Ber { rate, .. } => (rate * 12_000.0).min(1.0),
-        _ => 0.0,
-    };
-    let all = scenario.links.iter().flat_map(|l| l.loss.iter().flatten());
-    2.0 / all.map(probability).fold(0.0, f64::max).sqrt()
-}
-
-/// Maximum number of bits that the application sends.
-fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
-    match traffic {
-        Traffic::Bulk { bytes } => bytes.map_or(f64::INFINITY, |bytes| bytes as f64 * 8.0),
-        Traffic::RequestResponse { request, response, requests, .. } => {
-            (request + response) as f64 * 8.0 * f64::from(*requests)
-        }
-        Traffic::Cbr { rate_bps, .. } => *rate_bps as f64 * seconds,
-        Traffic::Media(media) => media.max_rate_bps as f64 * seconds,
-        Traffic::Messages { every, size, .. } => 8e9 * *size as f64 / every.0 as f64 * seconds,
-        Traffic::Coap(coap) => 8e9 * f64::from(coap.size) / coap.every.0 as f64 * seconds,
-    }
-}
-
 /// Estimated time on two processors for the first runs of the claims of these places, seconds.
 pub(crate) fn seconds_of(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) -> f64 {
     let cost = |place: &String| {
         let (id, point) = place.split_once('/')?;
         let experiment = plan.experiment(id)?;
-        let point = experiment.points().into_iter().find(|p| p.id == point)?;
+        let point = experiment.point(point)?;
         let text = paper.scenario(&experiment.scenario)?;
         let scenario = Scenario::with_overrides(text, &paper.id, &point.overrides).ok()?;
         let world = experiment.world(&point);
@@ -230,6 +148,7 @@ pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::cost;
     use crate::papers::PAPERS;
     use crate::reproduce::tasks::{place, read_by_all};
     use crate::reproduce::{Options, Reproduction};

@@ -1,11 +1,11 @@
 //! The runs of a plan, all of them or within a budget.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::budget::{Reads, Site, all_seeds, cost_in, first, read_by, spend};
+use super::budget::{Reads, Site, all_seeds, first, read_by, spend};
 use super::error::ReproduceError;
 use crate::claims::{Claim, Quantity};
+use crate::cost::cost_in;
 use crate::experiment::{Experiment, Plan, Point};
 use crate::papers::Paper;
 use crate::run::{Task, World};
@@ -91,18 +91,10 @@ pub(super) fn draw_up(
     let mut tasks = Vec::new();
     for experiment in &plan.experiments {
         for point in experiment.points() {
-            let world = experiment.world(&point);
             let scenario = load(paper, &experiment.scenario, &point.overrides)?;
-            let (scenario, hash) = experiment.prepared(scenario, world);
-            let (scenario, scenario_hash): (_, Arc<str>) = (Arc::new(scenario), hash.into());
-            tasks.extend(seeds(experiment, &point).into_iter().map(|seed| Task {
-                experiment: experiment.id.clone(),
-                point: point.id.clone(),
-                seed,
-                scenario: scenario.clone(),
-                scenario_hash: scenario_hash.clone(),
-                world,
-            }));
+            let task = experiment.task(&point, scenario);
+            let seeds = seeds(experiment, &point).into_iter();
+            tasks.extend(seeds.map(|seed| Task { seed, ..task.clone() }));
         }
     }
     Ok(tasks)

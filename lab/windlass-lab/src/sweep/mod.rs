@@ -12,7 +12,6 @@
 mod axes;
 mod file;
 mod measure;
-mod pace;
 mod page;
 mod plan;
 mod points;
@@ -27,7 +26,7 @@ use std::path::PathBuf;
 pub(crate) use axes::spelt_out_for;
 pub use axes::{Setting, settings, spelt_out};
 pub use measure::{Goal, Measure};
-pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};
+pub use plan::{Plan, PlannedPoint, Request, check_seeds};
 pub use points::{Cell, Method};
 pub use progress::Progress;
 pub use warm::WarmUp;

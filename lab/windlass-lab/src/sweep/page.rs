@@ -1,7 +1,7 @@
 //! The results of a sweep as a table, charts and the report.
 
 use super::measure::Measure;
-use super::plan::Count;
+use super::plan::Plan;
 use super::points::{Cell, Method};
 use super::work::{Standing, Sweep};
 use crate::experiment::Axis;
@@ -105,17 +105,16 @@ impl Sweep {
     }
 
     fn rule_in_words(&self) -> String {
-        match &self.plan.count {
-            Count::Fixed(_) => "Means over the runs of each point, with 95 % intervals.".to_owned(),
-            Count::Until(goals, Rule { min, max }) => {
-                let goals: Vec<String> = goals.iter().map(ToString::to_string).collect();
-                format!(
-                    "Means with 95 % intervals; runs were added until {}, from {min} to {max} per \
-                     point.",
-                    goals.join(" and ")
-                )
-            }
+        let Plan { goals, points, .. } = &self.plan;
+        let Rule { min, max } = points[0].rule;
+        let goals: Vec<String> = goals.iter().map(ToString::to_string).collect();
+        if goals.is_empty() {
+            return "Means over the runs of each point, with 95 % intervals.".to_owned();
         }
+        format!(
+            "Means with 95 % intervals; runs were added until {}, from {min} to {max} per point.",
+            goals.join(" and ")
+        )
     }
 
     fn section(&self, measure: usize, cells: &[Cell]) -> Section {

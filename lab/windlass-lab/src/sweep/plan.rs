@@ -7,6 +7,7 @@ use super::axes::{self, Items};
 use super::file::{self, SweepFile};
 use super::measure::{Goal, Measure};
 use super::warm::WarmUp;
+use crate::cost::cost_in;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::run::{Runner, Task, World};
 use crate::scenario::{Document, RecordSpec, Scenario};
@@ -51,15 +52,6 @@ pub struct Request {
     pub shard: Option<Shard>,
 }
 
-/// The number of runs of a point.
-#[derive(Clone, Debug)]
-pub enum Count {
-    /// This number, unless a value of the point sets another.
-    Fixed(u64),
-    /// Runs are added until the goals are met, within the rule.
-    Until(Vec<Goal>, Rule),
-}
-
 /// A sweep, ready to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -73,8 +65,8 @@ pub struct Plan {
     pub points: Vec<PlannedPoint>,
     /// Metrics of the tables and charts.
     pub measures: Vec<Measure>,
-    /// Number of runs of each point.
-    pub count: Count,
+    /// Runs are added until these are met. Without goals, each point has a fixed number of runs.
+    pub goals: Vec<Goal>,
     /// Warm-up that is left out.
     pub warm_up: Option<WarmUp>,
     /// The part of the work to do.
@@ -93,9 +85,11 @@ pub struct PlannedPoint {
     pub hash: Arc<str>,
     /// The backend that runs it.
     pub world: World,
-    /// Number of runs, or the maximum if runs are added.
-    pub seeds: u64,
-    /// Number of the group of points that stop together: if runs are added, those that are compared with each other.
+    /// Predicted cost of a run.
+    pub(super) cost: f64,
+    /// Minimum and maximum number of runs; equal without goals.
+    pub rule: Rule,
+    /// Number of the group of points that stop together. With goals, a group differs only in congestion control.
     pub group: usize,
 }
 
@@ -114,22 +108,17 @@ impl Plan {
         let scenario = document.with(&set)?;
         let on = if request.on.is_empty() { &file.on } else { &request.on };
         let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
-        let count = count(request, &file)?;
+        let (goals, rule) = count(request, &file)?;
         let warm_up = request.warm_up.or(file.warm_up);
-        let measures = measures(request, &file, &count, warm_up)?;
-        let seeds = match count {
-            Count::Fixed(seeds) => seeds,
-            Count::Until(_, rule) => rule.max,
-        };
-        check_seeds(&scenario, seeds)?;
+        let measures = measures(request, &file, &goals, warm_up)?;
+        check_seeds(&scenario, rule.max)?;
         let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
-        let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
-        let until = matches!(count, Count::Until(..));
+        let experiment = Experiment::new(title.clone(), axes.clone(), rule.max);
         let draft = Draft {
             document: &document,
             set: &set,
-            seeds: if until { Some(seeds) } else { request.seeds },
-            until,
+            until: (!goals.is_empty()).then_some(rule),
+            seeds: request.seeds,
             warm_up,
             delays: measures.iter().any(Measure::needs_delays),
         };
@@ -148,7 +137,7 @@ impl Plan {
             axes,
             points,
             measures,
-            count,
+            goals,
             warm_up,
             shard,
             experiment,
@@ -196,14 +185,6 @@ impl Plan {
             scenario: point.scenario.clone(),
             scenario_hash: point.hash.clone(),
             world: point.world,
-        }
-    }
-
-    /// The goals, if runs are added until they are met; otherwise empty.
-    pub(super) fn goals(&self) -> &[Goal] {
-        match &self.count {
-            Count::Fixed(_) => &[],
-            Count::Until(goals, _) => goals,
         }
     }
 }
@@ -286,7 +267,8 @@ fn one_axis_a_key(axes: &[Axis]) -> Result<(), Error> {
     Ok(())
 }
 
-fn count(request: &Request, file: &SweepFile) -> Result<Count, Error> {
+/// The goals, and the minimum and maximum number of runs.
+fn count(request: &Request, file: &SweepFile) -> Result<(Vec<Goal>, Rule), Error> {
     let fixed = request.seeds.or(file.seeds);
     let goals = match (request.goals.is_empty(), request.seeds) {
         (false, _) => request.goals.clone(),
@@ -300,7 +282,7 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, Error> {
                 "--min-seeds and --max-seeds bound the runs that --until adds; give it too";
             return Err(Error::Input(message.to_owned()));
         }
-        return Ok(Count::Fixed(fixed.unwrap_or(SEEDS)));
+        return Ok((goals, Rule::fixed(fixed.unwrap_or(SEEDS))));
     }
     let max = request.max_seeds.or(file.max_seeds).unwrap_or(Rule::MAX);
     let min = request.min_seeds.or(file.min_seeds).unwrap_or(Rule::MIN.min(max));
@@ -310,23 +292,19 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, Error> {
              the maximum"
         )));
     }
-    Ok(Count::Until(goals, Rule { min, max }))
+    Ok((goals, Rule { min, max }))
 }
 
 /// The metrics of the tables: the goals' metrics, then the others.
 fn measures(
     request: &Request,
     file: &SweepFile,
-    count: &Count,
+    goals: &[Goal],
     warm_up: Option<WarmUp>,
 ) -> Result<Vec<Measure>, Error> {
-    let goals = match count {
-        Count::Until(goals, _) => goals.iter().map(|g| g.measure.clone()).collect(),
-        Count::Fixed(_) => Vec::new(),
-    };
     let others = if request.measures.is_empty() { &file.measures } else { &request.measures };
     let mut all: Vec<Measure> = Vec::new();
-    for m in goals.iter().chain(others) {
+    for m in goals.iter().map(|g| &g.measure).chain(others) {
         if all.iter().all(|known| known.path() != m.path()) {
             all.push(m.clone());
         }
@@ -388,10 +366,10 @@ pub fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
 struct Draft<'a> {
     document: &'a Document,
     set: &'a [(String, String)],
-    /// Number of runs of every point, which overrides the number of its values.
+    /// The rule of every point if runs are added.
+    until: Option<Rule>,
+    /// Fixed number of runs of every point, which overrides the number of its values.
     seeds: Option<u64>,
-    /// True if runs are added until a goal is met.
-    until: bool,
     warm_up: Option<WarmUp>,
     /// True if a metric needs the delay of each packet.
     delays: bool,
@@ -399,7 +377,7 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn points(&self, experiment: &Experiment) -> Result<Vec<PlannedPoint>, Error> {
-        let compared = |axis| self.until && is_compared(axis);
+        let compared = |axis| self.until.is_some() && is_compared(axis);
         let compared: Vec<bool> = experiment.axes.iter().map(compared).collect();
         let mut groups = std::collections::BTreeMap::new();
         let mut points = Vec::new();
@@ -431,8 +409,10 @@ impl Draft<'_> {
         };
         scenario.record = RecordSpec { delays, bins, ..record };
         let hash = world.hash(&scenario).into();
-        let seeds = self.seeds.unwrap_or(*experiment.seeds(&point, false).end());
-        Ok(PlannedPoint { point, scenario: Arc::new(scenario), hash, world, seeds, group })
+        let own = || Rule::fixed(self.seeds.unwrap_or(*experiment.seeds(&point, false).end()));
+        let (cost, rule) = (cost_in(world, &scenario), self.until.unwrap_or_else(own));
+        let scenario = Arc::new(scenario);
+        Ok(PlannedPoint { point, scenario, hash, world, cost, rule, group })
     }
 }
 

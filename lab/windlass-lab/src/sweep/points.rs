@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use super::plan::{Count, PlannedPoint};
+use super::plan::PlannedPoint;
 use super::work::{Standing, Sweep};
 use crate::run::RunRecord;
 use crate::run::store::export::{Provenance, write};
@@ -110,7 +110,7 @@ impl Sweep {
 
     /// Every metric at every point.
     pub fn cells(&self) -> Vec<Cell> {
-        let sequential = matches!(self.plan.count, Count::Until(..));
+        let sequential = !self.plan.goals.is_empty();
         let mut cells = Vec::new();
         for (point, (_, standing, records)) in self.counted().into_iter().enumerate() {
             for (measure, m) in self.plan.measures.iter().enumerate() {

@@ -1,13 +1,13 @@
 //! Progress reports of a sweep, and the measurement of its runs' durations.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::pace::Pace;
 use super::plan::Plan;
-use crate::run::Task;
+use crate::cost::Pace;
+use crate::run::{Task, World};
 
 /// Interval at which the durations are written, so that an interrupted sweep keeps them.
 const KEEP_PACE: Duration = Duration::from_secs(10);
@@ -38,9 +38,10 @@ pub(super) fn slowest(plan: &Plan, pace: &Pace) -> Option<(String, f64)> {
 pub(super) struct Desk<'a> {
     plan: &'a Plan,
     pace: &'a mut Pace,
-    dir: PathBuf,
-    tally: Tally,
+    dir: &'a Path,
     made: &'a mut u64,
+    /// Number of runs that the round still has to make, by the hash of their scenario.
+    left: BTreeMap<Arc<str>, u64>,
     /// Number of runs at the same time.
     side: usize,
     /// Time at which the durations were last written.
@@ -50,16 +51,20 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// For these tasks, of which `side` run at the same time, in a sweep's folder; `made` is increased by each run.
+    /// For the tasks of a round with this number of jobs, in a sweep's folder; `made` is increased by each run.
     pub fn new(
         plan: &'a Plan,
         pace: &'a mut Pace,
-        dir: &Path,
+        dir: &'a Path,
         (tasks, made): (&[Task], &'a mut u64),
-        side: usize,
+        jobs: usize,
     ) -> Desk<'a> {
-        let (tally, dir) = (Tally::of(tasks), dir.to_path_buf());
-        Desk { plan, pace, dir, tally, made, side, kept: Instant::now(), told: None }
+        let mut left: BTreeMap<Arc<str>, u64> = BTreeMap::new();
+        for task in tasks {
+            *left.entry(task.scenario_hash.clone()).or_default() += 1;
+        }
+        let side = processors(tasks, jobs);
+        Desk { plan, pace, dir, made, left, side, kept: Instant::now(), told: None }
     }
 
     pub fn take(&mut self, task: &Task, took: Duration) -> Option<Progress> {
@@ -67,41 +72,35 @@ impl<'a> Desk<'a> {
         if self.kept.elapsed() > KEEP_PACE {
             // A failure is ignored here, because the file only serves estimates. The write at the end reports a
             // failure.
-            let _ = self.pace.write(&self.dir);
+            let _ = self.pace.write(self.dir);
             self.kept = Instant::now();
         }
         *self.made += 1;
-        self.tally.made(&task.scenario_hash);
+        if let Some(left) = self.left.get_mut(&task.scenario_hash) {
+            *left -= 1;
+        }
         // A search for the slowest point after each run would itself take long if there are many points.
         if self.told.is_some_and(|told| told.elapsed() < TELL_PROGRESS) {
             return None;
         }
         self.told = Some(Instant::now());
-        let left = self.pace.cost(self.tally.0.iter().map(|(h, n)| (&**h, *n)));
+        let left = self.pace.cost(self.left.iter().map(|(hash, n)| (&**hash, *n)));
         Some(Progress {
             made: *self.made,
-            missing: self.tally.0.values().sum(),
+            missing: self.left.values().sum(),
             left_s: left.unwrap_or(0.0) / self.side as f64,
             slowest: slowest(self.plan, self.pace),
         })
     }
 }
 
-/// Number of runs that a round still has to make, by the hash of their scenario.
-struct Tally(BTreeMap<Arc<str>, u64>);
-
-impl Tally {
-    fn of(tasks: &[Task]) -> Tally {
-        let mut tally = Tally(BTreeMap::new());
-        for task in tasks {
-            *tally.0.entry(task.scenario_hash.clone()).or_default() += 1;
-        }
-        tally
-    }
-
-    fn made(&mut self, hash: &str) {
-        if let Some(n) = self.0.get_mut(hash) {
-            *n -= 1;
-        }
-    }
+/// Number of runs at the same time.
+pub(super) fn processors(tasks: &[Task], jobs: usize) -> usize {
+    let world = tasks.first().map_or(World::Sim, |t| t.world);
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = match world.jobs(jobs) {
+        0 => all(),
+        n => n,
+    };
+    jobs.min(tasks.len().max(1))
 }

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::pace::Pace;
-use super::plan::{Count, Plan, PlannedPoint};
-use super::progress::{Desk, Progress, slowest};
+use super::plan::{Plan, PlannedPoint};
+use super::progress::{Desk, Progress, processors, slowest};
 use super::warm::recorded;
+use crate::cost::Pace;
 use crate::run::store::Notice;
 use crate::run::{Campaign, Failed, Ran, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
@@ -55,7 +55,7 @@ pub struct Estimate {
     pub least: u64,
     /// Maximum number of missing runs. It is above `least` only if runs are added until a goal is met.
     pub most: u64,
-    /// Number of points with a known duration. The estimate uses their mean for the other points.
+    /// Number of points with a known duration. The estimate uses their pace for the other points.
     pub timed: usize,
     /// Seconds for `least` and for `most` runs; `None` if no duration is known.
     pub seconds: Option<[f64; 2]>,
@@ -84,7 +84,8 @@ impl Sweep {
     }
 
     fn with(plan: Plan, campaign: Campaign, command: &str) -> Sweep {
-        let pace = Pace::read(campaign.batch().dir());
+        let predicted = plan.points.iter().map(|p| (p.hash.clone(), p.cost)).collect();
+        let pace = Pace::read(campaign.batch().dir(), predicted);
         Sweep { plan, campaign: campaign.called(command), pace }
     }
 
@@ -142,29 +143,26 @@ impl Sweep {
 
     /// A group at its first interim analysis at which a run is missing or all goals are met.
     fn looked_at<'a>(&self, points: Vec<&'a PlannedPoint>) -> Group<'a> {
-        let (looks, met, unmet) = match self.plan.count {
-            // A fixed number of runs is a single look without goals.
-            Count::Fixed(_) => (vec![points[0].seeds], Standing::Complete, Standing::Complete),
-            Count::Until(_, rule) => (rule.looks().collect(), Standing::Narrow, Standing::AtMost),
-        };
-        let (mut standing, mut runs) = (unmet, 0);
-        for look in looks {
-            runs = look;
-            if points.iter().any(|p| (0..runs).any(|i| self.record(p, i).is_none())) {
-                standing = Standing::Unfinished;
-                break;
-            }
-            if points.iter().all(|p| self.is_narrow(p, runs)) {
-                standing = met;
-                break;
-            }
+        let is_missing = |p: &&PlannedPoint, n| (0..n).any(|i| self.record(p, i).is_none());
+        let rule = points[0].rule;
+        for runs in rule.looks() {
+            let standing = if points.iter().any(|p| is_missing(p, runs)) {
+                Standing::Unfinished
+            } else if self.plan.goals.is_empty() {
+                Standing::Complete
+            } else if points.iter().all(|p| self.is_narrow(p, runs)) {
+                Standing::Narrow
+            } else {
+                continue;
+            };
+            return Group { points, standing, runs };
         }
-        Group { points, standing, runs }
+        Group { points, standing: Standing::AtMost, runs: rule.max }
     }
 
     /// True if every goal is met at a point with the first `n` seeds.
-    pub(super) fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
-        self.plan.goals().iter().all(|goal| {
+    fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
+        self.plan.goals.iter().all(|goal| {
             let records = self.records(point, n);
             let values: Option<Vec<f64>> = records.iter().map(|r| goal.measure.of(r)).collect();
             values.is_some_and(|values| Rule::is_narrow(&values, goal.width))
@@ -175,11 +173,11 @@ impl Sweep {
     /// stopped early, every point then has some runs. A shard has a part of the runs if their number is fixed, and
     /// otherwise a part of the groups.
     fn missing(&self, most: bool) -> Vec<Task> {
-        let is_fixed = matches!(self.plan.count, Count::Fixed(_));
+        let is_fixed = self.plan.goals.is_empty();
         let [of_groups, of_runs] = [!is_fixed, is_fixed].map(|of| self.plan.shard.filter(|_| of));
         let mut groups = Shard::part(of_groups, self.groups());
         groups.retain(|group| is_fixed || group.standing == Standing::Unfinished);
-        let runs = |group: &Group| if most { group.points[0].seeds } else { group.runs };
+        let runs = |group: &Group| if most { group.points[0].rule.max } else { group.runs };
         let last = groups.iter().map(runs).max().unwrap_or(0);
         let seeds = (0..last).flat_map(|i| groups.iter().map(move |group| (i, group)));
         let wanted = seeds.filter(|(i, group)| *i < runs(group));
@@ -210,8 +208,8 @@ impl Sweep {
         let mut made = 0;
         loop {
             let missing = self.missing(false);
-            let side = processors(&missing, runner.jobs());
-            let desk = Desk::new(&self.plan, &mut self.pace, &dir, (&missing, &mut made), side);
+            let tasks = (&missing[..], &mut made);
+            let desk = Desk::new(&self.plan, &mut self.pace, &dir, tasks, runner.jobs());
             let desk = Mutex::new(desk);
             let more = self.campaign.round(missing, runner, record, |task, record, took| {
                 let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
@@ -222,9 +220,7 @@ impl Sweep {
                 break;
             }
         }
-        if self.pace != Pace::default() {
-            self.pace.write(&dir)?;
-        }
+        self.pace.write(&dir)?;
         Ok(self.campaign.failed())
     }
 
@@ -267,7 +263,7 @@ impl Sweep {
         let cost = |tasks: &[Task]| {
             self.pace.cost(tasks.iter().map(|t| (&*t.scenario_hash, 1))).map(|s| s / side as f64)
         };
-        let wanted = |p: &PlannedPoint| self.records(p, p.seeds).len() as u64;
+        let wanted = |p: &PlannedPoint| self.records(p, p.rule.max).len() as u64;
         Estimate {
             finished: self.plan.points.iter().map(wanted).sum(),
             least: missing.len() as u64,
@@ -277,15 +273,4 @@ impl Sweep {
             slowest: slowest(&self.plan, &self.pace),
         }
     }
-}
-
-/// Number of runs at the same time.
-fn processors(tasks: &[Task], jobs: usize) -> usize {
-    let world = tasks.first().map_or(World::Sim, |t| t.world);
-    let all = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = match world.jobs(jobs) {
-        0 => all(),
-        n => n,
-    };
-    jobs.min(tasks.len().max(1))
 }
