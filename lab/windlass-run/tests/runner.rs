@@ -140,7 +140,7 @@ fn failed_and_panicked_runs_are_recorded_and_tried_again() {
     assert_eq!(journal.lines().count(), 8);
 }
 
-/// Counts the runs that the backend is asked for.
+/// Counts the calls of the backend.
 struct Counted(Arc<AtomicUsize>);
 
 impl Backend for Counted {

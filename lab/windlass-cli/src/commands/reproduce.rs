@@ -56,18 +56,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         options.budget = left.map(|seconds| seconds / (papers.len() - done) as f64);
         let work = Reproduction::prepare(paper, &options).map_err(Failure::of_reproduction)?;
         left = left.map(|seconds| seconds - work.spent);
-        if let Some(shard) = args.shard {
-            part(work, paper, (&options, args.interpretations), &runner, chatter)?;
-            chatter.say(format!(
-                "{}: shard {shard} is done; when all are, the same command without --shard judges",
-                paper.id
-            ));
-            continue;
-        }
-        let (outcome, end) =
-            reproduce(work, paper, (&options, args.interpretations), &runner, chatter)?;
-        show(paper, &outcome, args.tables, chatter)?;
-        end?;
+        reproduce(work, paper, (args, &options), &runner, chatter)?;
     }
     Ok(())
 }
@@ -94,22 +83,6 @@ fn look(
         0 => Ok(()),
         n => Err(Failure::work(format!("{}: {n} verdicts changed their side", paper.id))),
     }
-}
-
-/// Executes a shard's part of a paper's runs, and of its interpretations if they are wanted.
-fn part(
-    mut work: Reproduction,
-    paper: &Paper,
-    (options, readings): (&Options, bool),
-    runner: &Runner,
-    chatter: &Chatter,
-) -> Result<(), Failure> {
-    let dir = options.out.join(&paper.id);
-    let mut failed = make(&mut work, (&paper.id, &dir), runner, chatter)?;
-    if readings {
-        failed.extend(read(paper, options, runner, chatter)?);
-    }
-    super::making::outcome(&failed, Some(&dir))
 }
 
 /// Seconds for all papers together, of `--budget` or of a quick reproduction.
@@ -167,27 +140,36 @@ pub fn make(
     made.map_err(Failure::of_reproduction)
 }
 
+/// Executes a paper's runs, and its interpretations if they are wanted, and judges. A shard judges nothing.
 fn reproduce(
     mut work: Reproduction,
     paper: &Paper,
-    (options, readings): (&Options, bool),
+    (args, options): (&Reproduce, &Options),
     runner: &Runner,
     chatter: &Chatter,
-) -> Result<(Outcome, Result<(), Failure>), Failure> {
-    let (begun, total) = (Instant::now(), work.total());
-    let mut failed = make(&mut work, (&paper.id, &options.out.join(&paper.id)), runner, chatter)?;
-    if readings {
+) -> Result<(), Failure> {
+    let (begun, total, dir) = (Instant::now(), work.total(), options.out.join(&paper.id));
+    let mut failed = make(&mut work, (&paper.id, &dir), runner, chatter)?;
+    if args.interpretations {
         failed.extend(read(paper, options, runner, chatter)?);
     }
-    let concluded = work.conclude(&[Format::Parquet], runner);
-    let end = super::making::outcome(&failed, Some(&options.out.join(&paper.id)));
-    let outcome = match concluded {
+    let end = super::making::outcome(&failed, Some(&dir));
+    if let Some(shard) = args.shard {
+        end?;
+        chatter.say(format!(
+            "{}: shard {shard} is done; when all are, the same command without --shard judges",
+            paper.id
+        ));
+        return Ok(());
+    }
+    let outcome = match work.conclude(&[Format::Parquet], runner) {
         Ok(outcome) => outcome,
         // Without any result, the reason for the failure is the error.
         Err(e) => return Err(end.err().unwrap_or_else(|| Failure::work(e))),
     };
     chatter.say(format!("{}: {total} runs, {:.1} s", paper.id, begun.elapsed().as_secs_f64()));
-    Ok((outcome, end))
+    show(paper, &outcome, args.tables, chatter)?;
+    end
 }
 
 /// Prints the findings and the counts of verdicts. If `tables`, it first prints the tables that are short enough for a

@@ -1,8 +1,4 @@
-//! Makes the runs of a sweep, round by round.
-//!
-//! The next runs depend only on the finished runs: they are the missing runs of the first interim analysis that is
-//! not complete. Therefore a resumed sweep, a sweep on another number of processors and a sweep in shards make the
-//! same runs.
+//! The runs of a sweep: a [`Campaign`] whose points stop by a [`Rule`].
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -102,16 +98,8 @@ impl Sweep {
     /// Notices for the user: a truncated line, or runs of another version.
     pub fn notices(&self) -> Vec<Notice> {
         let counted = self.plan.points.iter().zip(self.standings());
-        let tasks = counted.flat_map(|(p, (_, n))| self.tasks_up_to(p, n));
+        let tasks = counted.flat_map(|(p, (_, n))| (0..n).map(|i| self.plan.task(p, i)));
         self.campaign.notices(&tasks.collect::<Vec<_>>())
-    }
-
-    fn tasks_up_to<'a>(
-        &'a self,
-        point: &'a PlannedPoint,
-        n: u64,
-    ) -> impl Iterator<Item = Task> + 'a {
-        (0..n).map(|i| self.plan.task(point, i))
     }
 
     fn record(&self, point: &PlannedPoint, i: u64) -> Option<&RunRecord> {
