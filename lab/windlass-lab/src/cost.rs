@@ -152,13 +152,14 @@ impl Pace {
         self.times.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
     }
 
-    /// Processor seconds of these runs, each `(hash, runs)`. `None` if no duration is known.
+    /// Processor seconds of these runs of the sweep, each `(hash, runs)`. `None` if no duration is known.
     pub(crate) fn cost<'a>(&self, wanted: impl IntoIterator<Item = (&'a str, u64)>) -> Option<f64> {
-        let predicted = |hash: &str| self.predicted.get(hash).copied().unwrap_or(1.0);
-        let known: Vec<(f64, f64)> =
-            self.times.keys().filter_map(|h| Some((self.of(h)?, predicted(h)))).collect();
+        // The folder may have the durations of another sweep, without predictions.
+        let known = self.predicted.iter().filter_map(|(hash, hops)| Some((self.of(hash)?, *hops)));
+        let known: Vec<(f64, f64)> = known.collect();
         let (seconds, hops) = known.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        let of = |hash: &str| self.of(hash).unwrap_or_else(|| predicted(hash) * seconds / hops);
+        let predicted = |hash: &str| self.predicted.get(hash).map_or(0.0, |of| of * seconds / hops);
+        let of = |hash: &str| self.of(hash).unwrap_or_else(|| predicted(hash));
         let sum = wanted.into_iter().map(|(hash, runs)| of(hash) * runs as f64).sum();
         (!known.is_empty()).then_some(sum)
     }
@@ -177,6 +178,7 @@ mod tests {
         pace.took("a", Duration::from_secs(1));
         pace.took("a", Duration::from_secs(3));
         pace.took("b", Duration::from_secs(6));
+        pace.took("of another sweep", Duration::from_secs(100));
         assert_eq!(pace.of("a"), Some(2.0));
         // Both known points together take 8 s for 40 packet-hops, so that the third takes 16 s.
         assert_eq!(pace.cost([("a", 3), ("b", 1), ("c", 2)]), Some(6.0 + 6.0 + 32.0));
