@@ -1,5 +1,5 @@
-//! A-MPDUs compared with closed forms: efficiency of one station by the length of its aggregates, of several
-//! stations by Bianchi's model, and the cost of errors under block acknowledgement.
+//! A-MPDUs compared with closed forms: efficiency of one station by the length of its aggregates, and the
+//! cost of errors under block acknowledgement.
 
 use crate::common::radio::Driver;
 use crate::common::wifi::{PACKET, cell, delivered, result, saturated, seconds, up_to};
@@ -7,8 +7,7 @@ use windlass_cc::Time;
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::radio::aggregation::BLOCK_ACK_BYTES;
 use windlass_sim::radio::mac::CONTROL_BYTES;
-use windlass_sim::radio::{FrameErrors, Outcome, Phy, RadioConfig, RtsThreshold};
-use windlass_stats::models::dcf::Access;
+use windlass_sim::radio::{FrameErrors, Outcome, Phy, RadioConfig};
 
 const N: Phy = Phy::N;
 
@@ -45,43 +44,6 @@ fn a_single_station_reaches_the_efficiency_of_its_aggregates() {
                 100.0 * got * 8.0 * f64::from(PACKET) / bps as f64
             );
             assert!((got / expected - 1.0).abs() < 0.01, "{bps} {most}: {got} and {expected}");
-        }
-    }
-}
-
-#[test]
-fn throughput_of_stations_with_aggregates_follows_bianchi() {
-    for (n, most) in [(2, 16), (5, 16), (10, 1), (10, 8)] {
-        for rts in [RtsThreshold::Never, RtsThreshold::Always] {
-            let mut radio = cell(N, n, 5);
-            (radio.aggregation, radio.eifs, radio.rts) = (up_to(most), false, rts);
-            let (frames, busy) = exchange(&radio);
-            let control = N.rate(radio.control_rate_bps).unwrap();
-            let [request, clear] =
-                [20, CONTROL_BYTES].map(|bytes| seconds(N.airtime(bytes, control)));
-            let (sifs, difs) = (seconds(N.sifs), seconds(N.difs()));
-            let answer = if frames > 1 { BLOCK_ACK_BYTES } else { CONTROL_BYTES };
-            let data = busy - sifs - difs - seconds(N.airtime(answer, control));
-            let reserved = rts == RtsThreshold::Always;
-            let access = Access {
-                cw_min: N.cw_min,
-                cw_max: N.cw_max,
-                attempts: None,
-                slot: seconds(N.slot),
-                success: busy + if reserved { request + clear + 2.0 * sifs } else { 0.0 },
-                collision: difs + if reserved { request } else { data },
-                refined: false,
-            };
-            let expected = access.saturation(n as u32).successes * f64::from(frames);
-            let got = delivered(radio, 20);
-            println!(
-                "{n} stations, {frames} frames, {rts:?}: {got:.1}/s, Bianchi {expected:.1} ({:+.2} %)",
-                100.0 * (got / expected - 1.0)
-            );
-            assert!(
-                (got / expected - 1.0).abs() < 0.04,
-                "{n} {most} {rts:?}: {got} and {expected}"
-            );
         }
     }
 }

@@ -49,7 +49,6 @@ mod radio_sleep;
 mod radio_timing;
 mod recovery;
 mod reno_ber;
-mod saturation;
 mod sessions;
 mod state_series;
 mod timeline;

@@ -280,28 +280,6 @@ fn the_goodput_of_a_single_station_follows_from_the_frame_times() {
     assert!(station.drops_queue > 0);
 }
 
-/// Compares Bianchi's closed form with a scenario of ten stations that always have a datagram.
-#[test]
-fn the_rate_of_a_saturated_cell_is_within_3_percent_of_bianchis_model() {
-    let text = CELL
-        .replace("[\"s1\", \"s2\"]", "\"s*\"\ncount = 10\neifs = false")
-        .replace("duration = \"2s\"", "duration = \"6s\"")
-        .replace("\"s1\"\nto", "\"s*\"\ncount = 10\nto")
-        .replace(
-            "algorithm = \"reno\"",
-            "traffic = { kind = \"cbr\", rate = \"6Mbps\", packet = \"1472B\", transport = \"udp\" }",
-        );
-    let scenario = read(&text);
-    let [cell] = outlook::cells(&scenario).unwrap().try_into().unwrap();
-    assert_eq!((cell.stations, cell.packet_bytes), (10, 1500));
-    let flows = simulate(&scenario, 1).unwrap().flows;
-    let payload: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
-    let together = cell.together.expect("Bianchi's model");
-    let off = payload * 1500.0 / 1472.0 / together.bps - 1.0;
-    assert!(off.abs() < 0.03, "{:+.2} % from {} bit/s", 100.0 * off, together.bps);
-    assert!(together.bps < 0.95 * cell.alone_bps && together.collisions > 0.2);
-}
-
 #[test]
 fn the_summary_gives_the_rate_of_the_channel_and_the_hidden_stations() {
     let s = read(CELL);

@@ -13,5 +13,6 @@ mod link_radio_published;
 mod links;
 mod outlook;
 mod properties;
+mod saturation;
 mod sleep;
 mod wifi_used;

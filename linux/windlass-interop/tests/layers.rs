@@ -71,6 +71,33 @@ fn each_crate_depends_on_exactly_the_listed_lower_crates() {
     }
 }
 
+/// The folders are products: `core` builds and passes its tests without the others, and `lab` without `linux`.
+#[test]
+fn core_uses_no_other_folder_and_lab_uses_linux_by_one_feature_only() {
+    const FOLDERS: [&str; 3] = ["core", "lab", "linux"];
+    let rank = |krate: &Path| {
+        let folder = krate.parent().and_then(Path::file_name).expect("a folder");
+        FOLDERS.iter().position(|of| folder == *of).expect("core, lab or linux")
+    };
+    let mut upwards = Vec::new();
+    for package in metadata().iter().filter(|p| p["source"].is_null()) {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let place = rank(manifest.parent().expect("a folder"));
+        // Of every kind: also for tests and builds.
+        for used in package["dependencies"].as_array().expect("dependencies") {
+            if used["path"].as_str().is_some_and(|path| rank(Path::new(path)) > place) {
+                upwards.push((
+                    name(package).to_owned(),
+                    name(used).to_owned(),
+                    used["optional"] == true,
+                ));
+            }
+        }
+    }
+    let kernels = ("windlass-cli".to_owned(), "windlass-testbed".to_owned(), true);
+    assert_eq!(upwards, [kernels], "(crate, its dependency in a later folder, optional)");
+}
+
 #[test]
 fn no_library_needs_a_newer_compiler_than_the_declared_version() {
     // The patch release of the compiler is ignored.

@@ -1,6 +1,6 @@
 //! Compares slow starts of CUBIC over a grid of paths: losses, exit window and time to the full rate.
 //!
-//! `cargo run --release -p windlass-sim --example slow_starts -- FOLDER [SEEDS]` (10 seeds by default) writes
+//! `cargo run --release -p windlass-scenario --example slow_starts -- FOLDER [SEEDS]` (10 seeds by default) writes
 //! `slow-starts.csv` (means over the paths of a condition) and `slow-starts-paths.csv` (each path), with
 //! 95 % intervals over the seeds (Student). A bulk flow with the preset `linux` and large buffers starts
 //! at a random time; 25 RTTs from its start count.
