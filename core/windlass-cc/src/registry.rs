@@ -154,11 +154,6 @@ macro_rules! algorithms {
             pub fn info(&self) -> &'static $crate::Info {
                 match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::INFO,)* }
             }
-
-            /// Requirements of the algorithm on its host.
-            pub fn requirements(&self) -> $crate::Requirements {
-                match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::REQUIREMENTS,)* }
-            }
         }
     };
 }

@@ -240,3 +240,63 @@ fn a_window_of_whole_segments_closes_by_parts_of_one() {
     let closed = before - flow.segments();
     assert!((4.0..7.0).contains(&closed), "from {before} by {closed}");
 }
+
+/// The path has become longer during an idle time of ten seconds. Linux measures its base RTT again. With the
+/// old base RTT, half of the window would count as queued.
+#[test]
+fn after_an_idle_time_a_longer_path_is_no_queue() {
+    let begun = |id, values: &[(&str, u64)], idle: bool| {
+        let mut flow = whole(flow(id, values, 200));
+        (0..1_000).for_each(|_| flow.ack(MS / 4, 50 * MS, 1));
+        if idle {
+            flow.idle(10_000 * MS, false);
+        }
+        let before = flow.segments();
+        (0..2_000).for_each(|_| flow.ack(MS / 2, 100 * MS, 1));
+        (before, flow)
+    };
+    for (id, way) in [("vegas", ("whole", 1)), ("yeah", ("forget_base", 1))] {
+        let grown = |way: &[(&str, u64)], idle| {
+            let (before, flow) = begun(id, way, idle);
+            flow.segments() - before
+        };
+        assert!(grown(&[way], true) > 3.0, "{id}: {}", grown(&[way], true));
+        assert!(grown(&[way], false) < -3.0, "{id}: {}", grown(&[way], false));
+        assert!(grown(&[], true) < -3.0, "{id}: {}", grown(&[], true));
+    }
+    let kept = |idle| lose(&mut begun("veno", &[LINUX], idle).1);
+    assert!((kept(true) - 0.8).abs() < 0.01 && (kept(false) - 0.5).abs() < 0.01);
+}
+
+#[test]
+fn cubic_as_in_linux_does_not_grow_for_an_idle_time() {
+    let mut busy = whole(flow("cubic", &[("reno_paced", 1)], 500));
+    lose(&mut busy);
+    (0..2_000).for_each(|_| busy.ack(MS / 4, 100 * MS, 1));
+    let mut idle = whole(flow("cubic", &[("reno_paced", 1)], 500));
+    (idle.ours, idle.c) = (busy.ours, busy.c);
+    idle.idle(3_600_000 * MS, false);
+    for flow in [&mut busy, &mut idle] {
+        (0..500).for_each(|_| flow.ack(MS / 4, 100 * MS, 1));
+    }
+    assert_eq!(idle.segments(), busy.segments());
+}
+
+/// Rates are whole bytes per period of 4 ms. A sample takes more than 50 ms.
+#[test]
+fn westwood_as_in_linux_follows_the_rate_by_two_averages() {
+    let values = [
+        ("filter", westwood::Filter::Cascade as u64),
+        ("clock", 4 * MS),
+        ("min_interval", 50 * MS),
+    ];
+    for (after, acks) in [(20, 0.39), (2_000, 0.2)] {
+        let mut flow = flow("westwood", &values, 100);
+        // From one segment per millisecond to one in two.
+        (0..1_000).for_each(|_| flow.ack(MS, 40 * MS, 1));
+        (0..after).for_each(|_| flow.ack(2 * MS, 60 * MS, 1));
+        flow.lose();
+        let expected = acks * 100.0;
+        assert!((flow.segments() - expected).abs() < 1.5, "{after}: {}", flow.segments());
+    }
+}

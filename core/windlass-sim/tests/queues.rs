@@ -7,7 +7,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{
     CoDel, Discipline, DualPi2, FqCoDel, Level, Pie, Policer, Red, Threshold,
 };
-use windlass_sim::{LinkResult, PacketFate, RunResult};
+use windlass_sim::{Incident, LinkResult, PacketFate, RunResult};
 
 const RED: Red = Red::DEFAULT;
 
@@ -59,6 +59,7 @@ fn a_queue_without_a_discipline_equals_drop_tail_for_every_packet() {
             }
             config.links[0].loss = [common::drops(0.001), common::drops(0.001)].into();
             config.record.capture = vec![0];
+            config.record.decisions = true;
             run(config)
         };
         let (fast, general) = (with(Discipline::DropTail), with(FIFO));
@@ -74,12 +75,22 @@ fn a_queue_without_a_discipline_equals_drop_tail_for_every_packet() {
             assert_eq!(same, general);
         }
         // Events at the same time in different places may be logged in any order.
-        let sorted = |r: &RunResult| {
-            let mut lines: Vec<String> = r.packets.iter().map(|p| format!("{p:?}")).collect();
+        let sorted = |mut lines: Vec<String>| {
             lines.sort();
             lines
         };
-        assert!(sorted(&fast) == sorted(&general), "{limit:?}");
+        let packets = |r: &RunResult| r.packets.iter().map(|p| format!("{p:?}")).collect();
+        assert!(sorted(packets(&fast)) == sorted(packets(&general)), "{limit:?}");
+        // The contents of the full queue at each drop, by flow.
+        let incidents = |r: &RunResult| {
+            let all = &r.decisions.as_ref().expect("recorded").incidents;
+            let backlog = |i: &Incident| i.backlog.as_ref().map(|b| (b.flows > 1, b.packets));
+            assert!(
+                limit == QueueLimit::Packets(0) || all.iter().any(|i| backlog(i) > Some((true, 6)))
+            );
+            all.iter().map(|i| format!("{i:?}")).collect()
+        };
+        assert_eq!(sorted(incidents(&fast)), sorted(incidents(&general)), "{limit:?}");
     }
 }
 

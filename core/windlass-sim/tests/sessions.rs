@@ -9,7 +9,7 @@ use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{Config, Record};
 use windlass_sim::results::ConnectionsResult;
 use windlass_sim::session::{
-    Connect, Dialogue, Exchanges, Reconnect, Sessions, Side, Spread, Step,
+    Connect, Dialogue, Exchanges, Reconnect, Sessions, Side, Spread, Step, What,
 };
 use windlass_sim::{FlowResult, PacketEvent, PacketFate, RunResult};
 use windlass_tcp::segment::Flags;
@@ -278,6 +278,45 @@ fn a_reboot_leaves_the_idle_peer_half_open() {
     let ms = connections.max_ms.expect("connected again");
     assert!((100.0..5_101.0).contains(&ms), "{ms}");
     assert_eq!(flow.messages.as_deref().map(|m| (m.sent, m.arrived)), Some((3, 3)));
+}
+
+/// The record of decisions, and the measured delays, of the same reboot.
+#[test]
+fn the_records_of_a_flow_cover_each_of_its_connections() {
+    let cuts = [vec![[Time::from_secs(40), Time::from_secs(50)]], Vec::new()];
+    let reconnect = Some(waits(Spread::None));
+    let mut config = config(Sessions { reconnect, cuts, ..plan(Connect::Once) }, 100);
+    config.record = Record { decisions: true, delays: true, ..Record::default() };
+    let result = run(config);
+    let decisions = result.decisions.as_ref().expect("recorded");
+    let events: Vec<_> = decisions.sessions[&0]
+        .iter()
+        .map(|note| (note.time.0 / 1_000_000, note.connection, note.what))
+        .collect();
+    let written = |message, range| What::Written { message, range };
+    let arrived = |message| What::Arrived { message };
+    let expected = [
+        (0, 0, What::Begun),
+        (100, 0, What::Ready),
+        (30_000, 0, written(0, [0, 400])),
+        (30_050, 0, arrived(0)),
+        (40_000, 0, What::Lost("the node lost its power")),
+        (50_000, 1, What::Begun),
+        (50_100, 1, What::Ready),
+        (60_000, 1, written(1, [0, 400])),
+        (60_050, 1, arrived(1)),
+        (90_000, 1, written(2, [400, 800])),
+        (90_050, 1, arrived(2)),
+    ];
+    assert_eq!(events, expected);
+    assert_eq!(decisions.senders.iter().map(|s| s.flow).collect::<Vec<_>>(), [0, 0]);
+    let flow = &result.flows[0];
+    let (transit, rtt) = (flow.transit.as_ref().unwrap(), flow.rtt.as_ref().unwrap());
+    assert_eq!(transit.packets, 3);
+    assert!((50.0..50.1).contains(&transit.min_ms) && (50.0..50.1).contains(&transit.max_ms));
+    // The acknowledgement of the second message of a connection is delayed by 200 ms.
+    assert_eq!(rtt.samples, 3);
+    assert!((100.0..100.1).contains(&rtt.p50_ms) && (300.0..300.1).contains(&rtt.max_ms));
 }
 
 /// The device reboots while the server sends. The server's next retransmission meets a node that

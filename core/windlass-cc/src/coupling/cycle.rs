@@ -202,11 +202,6 @@ impl Cycle {
         self.modes.get(place).copied().unwrap_or(MVEGAS)
     }
 
-    /// Counts of the present cycle.
-    pub fn detector(&self) -> &Detector {
-        &self.detector
-    }
-
     fn turn(&mut self, now: Time) {
         if now < self.ends {
             return;

@@ -79,12 +79,6 @@ pub struct Westwood {
 const TRACE: &[TraceField] = &[TraceField { name: "bandwidth_Bps", unit: "B/s" }];
 
 impl Westwood {
-    /// The bandwidth estimate in bytes per second, or with a `clock` in bytes per period. Zero before
-    /// the first sample.
-    pub fn bandwidth(&self) -> u64 {
-        self.bandwidth
-    }
-
     /// Bandwidth-delay product in bytes, at least two segments; `None` before the first sample.
     fn pipe(&self, p: &Params, c: &Conn) -> Option<u64> {
         if !self.measured || !c.min_rtt.is_known() {
