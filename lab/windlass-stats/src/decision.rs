@@ -306,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn a_size_without_randomness_does_not_change_the_runs_wanted() {
+        let values: Vec<f64> = (0..20).map(|i| f64::from(i) / 10.0).collect();
+        for location in [Location::Mean, Location::Median] {
+            let alone = effect(runs(&values, location), 0.8);
+            let both = Question { size: Some((Sample::Exact(1.0), [0.9, 1.1])), ..alone.clone() };
+            assert!(alone.runs_wanted(ALPHA) > Some(20), "{location:?}");
+            assert_eq!(both.runs_wanted(ALPHA), alone.runs_wanted(ALPHA), "{location:?}");
+        }
+    }
+
+    #[test]
     fn fewer_than_six_runs_decide_nothing() {
         let q = size(runs(&[1.0; 5], Location::Mean), [0.0, 2.0]);
         assert_eq!((q.decide(ALPHA), q.runs_wanted(ALPHA)), (Decision::Open, Some(6)));
@@ -346,6 +357,7 @@ mod tests {
         values.extend([f64::INFINITY; 40]);
         let q = size(runs(&values, Location::Median), [0.0, 2.0]);
         assert_eq!(q.decide(ALPHA), Decision::Contradicted);
+        assert_eq!(Runs::of(vec![1.0, f64::NAN], Location::Mean), None);
     }
 
     /// Six values between 0 and 1: the p-value of a median above zero is 1/64.
