@@ -34,6 +34,7 @@ mod media;
 mod mfvl_clean_paths;
 mod mfvl_detection;
 mod model_based;
+mod model_based_states;
 mod multipath;
 mod multipath_conservation;
 mod multipath_radio;

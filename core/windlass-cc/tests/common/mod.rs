@@ -1,7 +1,6 @@
 //! Helpers that several tests of the algorithms need.
 
 pub mod any;
-pub mod bottleneck;
 pub mod classes;
 pub mod coupled;
 pub mod flow;

@@ -1,5 +1,6 @@
-//! A path small enough for a check by hand: one bottleneck that serves whole segments in order, an
-//! unlimited queue before it, a fixed delay, and an acknowledgement for each segment.
+//! A path small enough for a check by hand; the simulator would add headers and a handshake to each time. One
+//! bottleneck serves whole segments in order, with an unlimited queue before it, a fixed delay, and an
+//! acknowledgement for each segment.
 
 use std::collections::VecDeque;
 

@@ -3,7 +3,8 @@
 //!
 //! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of [`LossRecovery`], pacing for a
 //! sender with a pacing rate, and no limited transmit. It is not a TCP: it has no handshake and no receive window, and
-//! the script determines the losses.
+//! the script determines the losses. The test vectors are its histories, so that they do not change with the
+//! simulator's endpoint.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! Two ends of a multipath connection, and paths that delay, reorder, lose and fail.
+//! Two ends of a multipath connection, and paths that delay, reorder, lose and fail. The simulator has none of the
+//! faults of a path here: tests change, forge and count single segments.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,5 @@
-//! Two endpoints and a network that delays, drops, duplicates and reorders segments according to a list.
+//! Two endpoints and a network that delays, drops, duplicates and reorders segments according to a list. It is not the
+//! simulator, because it checks both ends after each segment, and compares the short path with the full path.
 
 use std::collections::BTreeMap;
 
