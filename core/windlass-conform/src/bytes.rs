@@ -46,7 +46,8 @@ fn fields(c: &Conn) -> [u64; FIELDS] {
     ]
 }
 
-fn connection(f: &[u64; FIELDS]) -> Conn {
+/// The connection with these values, in the order of its fields.
+pub fn connection(f: &[u64; FIELDS]) -> Conn {
     let [
         now,
         in_flight,
@@ -77,6 +78,25 @@ fn connection(f: &[u64; FIELDS]) -> Conn {
         entropy: entropy as u32,
         phase: pick(&PHASES, phase),
     }
+}
+
+/// The acknowledgement with these values, in the order of its fields.
+pub fn ack([acked, delivered, lost, ce, prior_in_flight, rtt]: [u64; 6], duplicate: bool) -> Ack {
+    let (rtt, rate) = (Span(rtt), RateSample::NONE);
+    Ack { acked, delivered, lost, ce, prior_in_flight, rtt, rate, duplicate }
+}
+
+/// The rate sample with these values, in the order of its fields.
+pub fn rate(f: [u64; 5], app_limited: bool) -> RateSample {
+    let [delivered, interval, prior_delivered, lost, tx_in_flight] = f;
+    let interval = Span(interval);
+    RateSample { delivered, interval, prior_delivered, lost, tx_in_flight, app_limited }
+}
+
+/// The path with these values, in the order of its fields.
+pub fn path([cwnd, ssthresh, srtt, min_rtt, disclosed, mss]: [u64; 6], phase: Phase) -> PathView {
+    let (srtt, min_rtt, mss) = (Span(srtt), Span(min_rtt), mss as u32);
+    PathView { cwnd, ssthresh, srtt, min_rtt, disclosed, mss, phase }
 }
 
 fn pick<T: Copy>(from: &[T], n: u64) -> T {
@@ -118,6 +138,10 @@ impl Reader<'_> {
 
     fn number(&mut self) -> u64 {
         u64::from_le_bytes(self.take())
+    }
+
+    fn numbers<const N: usize>(&mut self) -> [u64; N] {
+        std::array::from_fn(|_| self.number())
     }
 
     fn changed(&mut self, f: &mut [u64; FIELDS]) {
@@ -187,21 +211,10 @@ impl Reader<'_> {
 
     fn group(&mut self) -> Group {
         let (count, own, mode) = (self.byte(), self.byte(), self.byte());
-        let paths: Vec<PathView> =
-            (0..count % (MAX_PATHS as u64 + 1)).map(|_| self.path()).collect();
+        let paths: Vec<PathView> = (0..count % (MAX_PATHS as u64 + 1))
+            .map(|_| path(self.numbers(), pick(&PHASES, self.byte())))
+            .collect();
         Group::new(paths).seen_from(own as usize, mode as u8)
-    }
-
-    fn path(&mut self) -> PathView {
-        PathView {
-            cwnd: self.number(),
-            ssthresh: self.number(),
-            srtt: Span(self.number()),
-            min_rtt: Span(self.number()),
-            disclosed: self.number(),
-            mss: self.number() as u32,
-            phase: pick(&PHASES, self.byte()),
-        }
     }
 
     fn below(&mut self) -> CrossLayer {
@@ -221,25 +234,9 @@ impl Reader<'_> {
     }
 
     fn ack(&mut self, duplicate: bool, rated: bool) -> Ack {
-        let mut ack = Ack {
-            acked: self.number(),
-            delivered: self.number(),
-            lost: self.number(),
-            ce: self.number(),
-            prior_in_flight: self.number(),
-            rtt: Span(self.number()),
-            rate: RateSample::NONE,
-            duplicate,
-        };
+        let mut ack = ack(self.numbers(), duplicate);
         if rated {
-            ack.rate = RateSample {
-                delivered: self.number(),
-                interval: Span(self.number()),
-                prior_delivered: self.number(),
-                lost: self.number(),
-                tx_in_flight: self.number(),
-                app_limited: self.byte() & 1 == 1,
-            };
+            ack.rate = rate(self.numbers(), self.byte() & 1 == 1);
         }
         ack
     }

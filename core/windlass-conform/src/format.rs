@@ -70,7 +70,7 @@ pub struct SetupLine {
 }
 
 /// The expected answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Congestion window, bytes.
@@ -127,7 +127,7 @@ pub struct ConnLine {
 }
 
 /// An event, the connection after it, and the answer to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields of `Event`'s variants")]
 pub struct Line {
@@ -280,7 +280,7 @@ impl ConnLine {
 impl Line {
     /// An event as a line. `rates` adds rate samples.
     pub fn of(e: &Event, rates: bool, conn: ConnLine, expect: Expect) -> Line {
-        let mut line = Line::bare(conn, expect);
+        let mut line = Line { conn, expect, ..Line::default() };
         let some = |bytes: u64| (bytes > 0).then_some(bytes);
         match e {
             Event::Ack(a) => {
@@ -336,36 +336,6 @@ impl Line {
             }
         }
         line
-    }
-
-    fn bare(conn: ConnLine, expect: Expect) -> Line {
-        Line {
-            event: String::new(),
-            acked: None,
-            newly_delivered: None,
-            newly_lost: None,
-            ce: None,
-            prior_in_flight: None,
-            rtt_ns: None,
-            rate: None,
-            duplicate: None,
-            from: None,
-            to: None,
-            bytes: None,
-            tx_in_flight: None,
-            lost_since_sent: None,
-            app_limited: None,
-            why: None,
-            gap_ns: None,
-            reset: None,
-            old_mss: None,
-            paths: None,
-            own: None,
-            mode: None,
-            below: None,
-            conn,
-            expect,
-        }
     }
 
     /// The event of the line.

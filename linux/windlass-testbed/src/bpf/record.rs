@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_cc::group::{Group, MAX_PATHS, PathView};
-use windlass_cc::{Ack, Conn, Control, Event, Loss, Phase, Rate, RateSample, Span, Time, Undo};
+use windlass_cc::{Ack, Conn, Control, Event, Loss, Phase, Rate, Span, Undo};
+use windlass_conform::bytes;
 
 /// Kind of a recorded event.
 // As `Event` itself.
@@ -113,44 +114,22 @@ fn phase(number: u32) -> Option<Phase> {
     [Phase::Open, Phase::Recovery, Phase::Loss, Phase::Cwr].into_iter().nth(number as usize)
 }
 
+/// The first values of a slice, which has as many.
+fn first<const N: usize>(w: &[u64]) -> [u64; N] {
+    std::array::from_fn(|at| w[at])
+}
+
 fn read_conn(w: &[u64]) -> Option<Conn> {
     let ((mss, flags), (entropy, last)) = (halves(w[10]), halves(w[11]));
-    Some(Conn {
-        now: Time(w[0]),
-        in_flight: w[1],
-        flight_size: w[2],
-        una: w[3],
-        next_id: w[4],
-        delivered: w[5],
-        lost: w[6],
-        sent: w[7],
-        srtt: Span(w[8]),
-        min_rtt: Span(w[9]),
-        mss,
-        flags,
-        entropy,
-        phase: phase(last & 0xff)?,
-    })
+    let mut values = [0; 14];
+    values[..10].copy_from_slice(&w[..10]);
+    values[10..].copy_from_slice(&[mss, flags, entropy, 0].map(u64::from));
+    Some(Conn { phase: phase(last & 0xff)?, ..bytes::connection(&values) })
 }
 
 fn read_ack(w: &[u64]) -> Ack {
-    Ack {
-        acked: w[0],
-        delivered: w[1],
-        lost: w[2],
-        ce: w[3],
-        prior_in_flight: w[4],
-        rtt: Span(w[5]),
-        rate: RateSample {
-            delivered: w[6],
-            interval: Span(w[7]),
-            prior_delivered: w[8],
-            lost: w[9],
-            tx_in_flight: w[10],
-            app_limited: flag(w[11]),
-        },
-        duplicate: flag(w[12]),
-    }
+    let rate = bytes::rate(first(&w[6..]), flag(w[11]));
+    Ack { rate, ..bytes::ack(first(w), flag(w[12])) }
 }
 
 fn read_group(words: &[u64]) -> Option<Group> {
@@ -163,15 +142,8 @@ fn read_group(words: &[u64]) -> Option<Group> {
 
 fn read_path(w: &[u64]) -> Option<PathView> {
     let (mss, last) = halves(w[5]);
-    Some(PathView {
-        cwnd: w[0],
-        ssthresh: w[1],
-        srtt: Span(w[2]),
-        min_rtt: Span(w[3]),
-        disclosed: w[4],
-        mss,
-        phase: phase(last & 0xff)?,
-    })
+    let view = bytes::path(first(w), phase(last & 0xff)?);
+    Some(PathView { mss, ..view })
 }
 
 /// A change of a connection's window, for a comparison of backends.
