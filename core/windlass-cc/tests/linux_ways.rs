@@ -244,7 +244,7 @@ fn a_window_of_whole_segments_closes_by_parts_of_one() {
 /// The path has become longer during an idle time of ten seconds. Linux measures its base RTT again. With the
 /// old base RTT, half of the window would count as queued.
 #[test]
-fn after_an_idle_time_a_longer_path_is_no_queue() {
+fn after_an_idle_time_the_delay_of_a_longer_path_does_not_count_as_queued() {
     let begun = |id, values: &[(&str, u64)], idle: bool| {
         let mut flow = whole(flow(id, values, 200));
         (0..1_000).for_each(|_| flow.ack(MS / 4, 50 * MS, 1));

@@ -45,7 +45,7 @@ impl Path {
         self.rate() * self.1 as f64 / 1e3
     }
 
-    /// One flow on this path, with a queue of so many packets.
+    /// One flow on this path, with this limit of packets in the queue.
     fn alone(self, params: AnyParams, queue: u64, seconds: u64) -> Config {
         let mut path = link([0, 1], self.0 * 1_000_000, self.1 / 2);
         path.queue = QueueLimit::Packets(queue);

@@ -1,5 +1,5 @@
-//! Two ends of a multipath connection, and paths that delay, reorder, lose and fail. The simulator has none of the
-//! faults of a path here: tests change, forge and count single segments.
+//! Two ends of a multipath connection, and paths that delay, reorder, lose and fail. It is not the simulator, because
+//! tests change, forge, duplicate and strip single segments.
 
 use std::collections::{BTreeMap, HashMap};
 
