@@ -64,7 +64,7 @@ pub trait ErrorModel: Debug + Send + Sync {
     fn start(&self, stream: Stream) -> Box<dyn ErrorProcess>;
 }
 
-/// State of an error model of another crate.
+/// State of an error model on one link direction or at one station.
 pub trait ErrorProcess: Debug + Send + Sync + CloneErrorProcess {
     /// Returns true if the next frame, of this many bytes, is lost.
     fn takes(&mut self, frame_bytes: u32) -> bool;
@@ -315,89 +315,110 @@ const MAX_SIZES: usize = 16;
 
 /// State of an error model on one link direction.
 #[derive(Clone, Debug)]
-pub struct LossProcess {
-    stream: Stream,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Drop(Chance),
-    Ber {
-        rate: f64,
-        formula: BerFormula,
-        /// Cached frame sizes and their probabilities. A link carries few sizes.
-        chances: Vec<(u32, Chance)>,
-    },
-    GilbertElliott {
-        bad: bool,
-        leave: [Chance; 2],
-        loss: [Chance; 2],
-    },
-    List {
-        packets: Vec<u64>,
-        next: usize,
-        seen: u64,
-    },
-    Custom(Box<dyn ErrorProcess>),
-}
+pub struct LossProcess(Box<dyn ErrorProcess>);
 
 impl LossProcess {
     /// Creates the state of the model, which draws from this stream. Two-state models begin in the
     /// good state.
     pub fn new(model: &LossModel, stream: Stream) -> LossProcess {
-        let kind = match model {
-            LossModel::Drop { probability } => Kind::Drop(Chance::new(*probability)),
+        LossProcess(match model {
+            LossModel::Drop { probability } => {
+                Box::new(Drops { chance: Chance::new(*probability), stream })
+            }
             LossModel::Ber { rate, formula } => {
-                Kind::Ber { rate: *rate, formula: *formula, chances: Vec::with_capacity(MAX_SIZES) }
+                let chances = Vec::with_capacity(MAX_SIZES);
+                Box::new(BitErrors { rate: *rate, formula: *formula, chances, stream })
             }
             LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-                Kind::GilbertElliott {
-                    bad: false,
-                    leave: [Chance::new(*good_to_bad), Chance::new(*bad_to_good)],
-                    loss: [Chance::new(*loss_good), Chance::new(*loss_bad)],
-                }
+                let leave = [Chance::new(*good_to_bad), Chance::new(*bad_to_good)];
+                let loss = [Chance::new(*loss_good), Chance::new(*loss_bad)];
+                Box::new(TwoStates { bad: false, leave, loss, stream })
             }
             LossModel::List { packets } => {
-                Kind::List { packets: packets.clone(), next: 0, seen: 0 }
+                Box::new(Listed { packets: packets.clone(), next: 0, seen: 0 })
             }
-            LossModel::Custom(model) => Kind::Custom(model.start(stream.clone())),
-        };
-        LossProcess { stream, kind }
+            LossModel::Custom(model) => model.start(stream),
+        })
     }
 
     /// Returns true if the next frame, of this many bytes, is lost.
     pub fn takes(&mut self, frame_bytes: u32) -> bool {
-        match &mut self.kind {
-            Kind::Drop(chance) => chance.draw(&mut self.stream),
-            Kind::Ber { rate, formula, chances } => {
-                let chance = match chances.iter().find(|c| c.0 == frame_bytes) {
-                    Some(c) => c.1,
-                    None => {
-                        let per = frame_error_rate(*rate, 8 * u64::from(frame_bytes), *formula);
-                        let chance = Chance::new(per);
-                        if chances.len() < MAX_SIZES {
-                            chances.push((frame_bytes, chance));
-                        }
-                        chance
-                    }
-                };
-                chance.draw(&mut self.stream)
-            }
-            Kind::GilbertElliott { bad, leave, loss } => {
-                if leave[usize::from(*bad)].draw(&mut self.stream) {
-                    *bad = !*bad;
+        self.0.takes(frame_bytes)
+    }
+}
+
+/// State of [`LossModel::Drop`].
+#[derive(Clone, Debug)]
+struct Drops {
+    chance: Chance,
+    stream: Stream,
+}
+
+impl ErrorProcess for Drops {
+    fn takes(&mut self, _: u32) -> bool {
+        self.chance.draw(&mut self.stream)
+    }
+}
+
+/// State of [`LossModel::Ber`].
+#[derive(Clone, Debug)]
+struct BitErrors {
+    rate: f64,
+    formula: BerFormula,
+    /// Cached frame sizes and their probabilities. A link carries few sizes.
+    chances: Vec<(u32, Chance)>,
+    stream: Stream,
+}
+
+impl ErrorProcess for BitErrors {
+    fn takes(&mut self, frame_bytes: u32) -> bool {
+        let chance = match self.chances.iter().find(|c| c.0 == frame_bytes) {
+            Some(c) => c.1,
+            None => {
+                let per = frame_error_rate(self.rate, 8 * u64::from(frame_bytes), self.formula);
+                let chance = Chance::new(per);
+                if self.chances.len() < MAX_SIZES {
+                    self.chances.push((frame_bytes, chance));
                 }
-                loss[usize::from(*bad)].draw(&mut self.stream)
+                chance
             }
-            Kind::List { packets, next, seen } => {
-                *seen += 1;
-                let hit = packets.get(*next) == Some(seen);
-                *next += usize::from(hit);
-                hit
-            }
-            Kind::Custom(process) => process.takes(frame_bytes),
+        };
+        chance.draw(&mut self.stream)
+    }
+}
+
+/// State of [`LossModel::GilbertElliott`].
+#[derive(Clone, Debug)]
+struct TwoStates {
+    bad: bool,
+    leave: [Chance; 2],
+    loss: [Chance; 2],
+    stream: Stream,
+}
+
+impl ErrorProcess for TwoStates {
+    fn takes(&mut self, _: u32) -> bool {
+        if self.leave[usize::from(self.bad)].draw(&mut self.stream) {
+            self.bad = !self.bad;
         }
+        self.loss[usize::from(self.bad)].draw(&mut self.stream)
+    }
+}
+
+/// State of [`LossModel::List`].
+#[derive(Clone, Debug)]
+struct Listed {
+    packets: Vec<u64>,
+    next: usize,
+    seen: u64,
+}
+
+impl ErrorProcess for Listed {
+    fn takes(&mut self, _: u32) -> bool {
+        self.seen += 1;
+        let hit = self.packets.get(self.next) == Some(&self.seen);
+        self.next += usize::from(hit);
+        hit
     }
 }
 

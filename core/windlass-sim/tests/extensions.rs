@@ -10,7 +10,7 @@ use windlass_sim::config::{Config, Multipath, SubflowConfig};
 use windlass_sim::extension::Custom;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::{ErrorModel, ErrorProcess, LossModel};
-use windlass_sim::queue::{CustomQueue, Discipline, Dropped, QueueDiscipline, Waiting};
+use windlass_sim::queue::{Discipline, Dropped, QueueDiscipline, QueueState, Waiting};
 use windlass_sim::random::Stream;
 use windlass_sim::traffic::{Application, ApplicationEnd, Socket};
 use windlass_sim::{RunResult, Simulation};
@@ -35,12 +35,12 @@ struct Stack {
 }
 
 impl QueueDiscipline for Lifo {
-    fn start(&self, limit: QueueLimit, _stream: Stream) -> Box<dyn CustomQueue> {
+    fn start(&self, limit: QueueLimit, _stream: Stream) -> Box<dyn QueueState> {
         Box::new(Stack { packets: VecDeque::new(), limit, forgets: self.forgets, seen: 0 })
     }
 }
 
-impl CustomQueue for Stack {
+impl QueueState for Stack {
     fn enqueue(
         &mut self,
         _now: Time,

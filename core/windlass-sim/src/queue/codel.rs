@@ -4,6 +4,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 
@@ -188,13 +189,12 @@ impl CoDelQueue {
     pub fn new(p: CoDel, limit: QueueLimit) -> CoDelQueue {
         CoDelQueue { p, fifo: Fifo::new(limit), state: State::NEW, largest: 0 }
     }
+}
 
-    pub fn fifo(&self) -> &Fifo {
-        &self.fifo
-    }
-
-    pub fn enqueue(
+impl QueueState for CoDelQueue {
+    fn enqueue(
         &mut self,
+        _: Time,
         packet: Waiting,
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
@@ -204,8 +204,16 @@ impl CoDelQueue {
         false
     }
 
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         self.state.dequeue(now, &self.p, &mut self.fifo, self.largest, drops)
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
     }
 }
 
@@ -221,7 +229,7 @@ mod tests {
         let mut q = CoDelQueue::new(p, QueueLimit::Unlimited);
         for i in 0..packets {
             let packet = if ecn { capable(i, SIZE) } else { plain(i, SIZE) };
-            q.enqueue(packet, None, &mut Vec::new());
+            q.enqueue(Time::ZERO, packet, None, &mut Vec::new());
         }
         q
     }
@@ -267,14 +275,14 @@ mod tests {
     fn marks_follow_the_same_law_and_remove_no_packets() {
         let mut q = full(CoDel { ecn: true, ..CoDel::DEFAULT }, 2000, true);
         assert_eq!(signals(&mut q, 10, 1000), model(110, 1000, 100.0));
-        assert_eq!(q.fifo().len(), 2000 - 990);
+        assert_eq!(q.len(), 2000 - 990);
     }
 
     #[test]
     fn packets_without_ecn_are_dropped_even_if_ecn_is_on() {
         let mut q = full(CoDel { ecn: true, ..CoDel::DEFAULT }, 2000, false);
         let times = signals(&mut q, 10, 1000);
-        assert_eq!(q.fifo().len(), 2000 - 990 - times.len() as u64);
+        assert_eq!(q.len(), 2000 - 990 - times.len() as u64);
     }
 
     #[test]
@@ -297,9 +305,9 @@ mod tests {
         // One packet is behind the departing packet, so that the bytes do not exceed the largest
         // packet.
         let mut q = CoDelQueue::new(CoDel::DEFAULT, QueueLimit::Unlimited);
-        q.enqueue(plain(0, SIZE), None, &mut Vec::new());
+        q.enqueue(Time::ZERO, plain(0, SIZE), None, &mut Vec::new());
         for ms in 10..1000 {
-            q.enqueue(plain(0, SIZE), None, &mut Vec::new());
+            q.enqueue(Time::ZERO, plain(0, SIZE), None, &mut Vec::new());
             let mut drops = Vec::new();
             assert!(q.dequeue(Time::from_millis(ms), &mut drops).is_some() && drops.is_empty());
         }

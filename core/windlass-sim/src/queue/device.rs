@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
 
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting};
 
 /// A discipline of type `D` above the transmit queue of a device, which is a FIFO queue.
@@ -43,27 +44,10 @@ impl<D> Device<D> {
     }
 }
 
-/// A queue that hands packets to a device.
-pub(super) trait Above {
-    /// Adds a packet. `idle` is the time since the device became ready for a packet, or `None` if
-    /// the device is full. Returns true if the packet was marked.
-    fn add(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool;
-    /// The next packet, and true if it was marked.
-    fn next(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)>;
-    /// Packets and bytes in the queue.
-    fn holds(&self) -> (u64, u64);
-}
-
 /// State of both queues.
 #[derive(Clone, Debug)]
-pub struct DeviceQueue<Q> {
-    above: Q,
+pub struct DeviceQueue {
+    above: Box<dyn QueueState>,
     /// Packets in the device. The flag is true if the packet leaves with a mark.
     packets: VecDeque<(Waiting, bool)>,
     bytes: u64,
@@ -73,32 +57,42 @@ pub struct DeviceQueue<Q> {
     ready: Time,
 }
 
-impl<Q: Above> DeviceQueue<Q> {
-    pub fn new(above: Q, room: u64) -> DeviceQueue<Q> {
+impl DeviceQueue {
+    pub fn new(above: Box<dyn QueueState>, room: u64) -> DeviceQueue {
         DeviceQueue { above, packets: VecDeque::new(), bytes: 0, room, ready: Time::ZERO }
-    }
-
-    pub fn len(&self) -> u64 {
-        self.above.holds().0 + self.packets.len() as u64
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.above.holds().1 + self.bytes
     }
 
     fn has_room(&self) -> bool {
         (self.packets.len() as u64) < self.room
     }
 
+    /// Hands packets over until the device is full or the discipline has no packets.
+    fn fill(&mut self, now: Time, drops: &mut Vec<Dropped>) {
+        while self.has_room() && !self.above.is_empty() {
+            let Some((packet, marked)) = self.above.dequeue(now, drops) else { return };
+            self.bytes += u64::from(packet.handle.size);
+            self.packets.push_back((packet, marked));
+            self.ready = now;
+        }
+    }
+}
+
+impl QueueState for DeviceQueue {
     /// The device acts as the discipline's transmitter. It is idle while it has room.
-    pub fn enqueue(&mut self, now: Time, packet: Waiting, drops: &mut Vec<Dropped>) -> bool {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        _: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
         let idle = self.has_room().then(|| now.since(self.ready));
-        let marked = self.above.add(now, packet, idle, drops);
+        let marked = self.above.enqueue(now, packet, idle, drops);
         self.fill(now, drops);
         marked
     }
 
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         if !self.has_room() {
             self.ready = now;
         }
@@ -108,14 +102,12 @@ impl<Q: Above> DeviceQueue<Q> {
         Some((packet, marked))
     }
 
-    /// Hands packets over until the device is full or the discipline has no packets.
-    fn fill(&mut self, now: Time, drops: &mut Vec<Dropped>) {
-        while self.has_room() && self.above.holds().0 > 0 {
-            let Some((packet, marked)) = self.above.next(now, drops) else { return };
-            self.bytes += u64::from(packet.handle.size);
-            self.packets.push_back((packet, marked));
-            self.ready = now;
-        }
+    fn len(&self) -> u64 {
+        self.above.len() + self.packets.len() as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.above.bytes() + self.bytes
     }
 }
 
@@ -123,7 +115,7 @@ impl<Q: Above> DeviceQueue<Q> {
 mod tests {
     use super::super::support::{capable, plain};
     use super::super::waiting::Level;
-    use super::super::{CoDel, Discipline, Fifo, Kind, Queue, Threshold};
+    use super::super::{CoDel, Discipline, Fifo, Queue, Threshold};
     use super::*;
     use crate::link::QueueLimit;
 
@@ -206,11 +198,10 @@ mod tests {
 
     #[test]
     fn the_discipline_is_idle_from_the_last_handover_or_the_first_room() {
-        let above = Queue(Kind::DropTail(Fifo::new(QueueLimit::Unlimited)));
-        let mut q = DeviceQueue::new(above, 2);
+        let mut q = DeviceQueue::new(Box::new(Fifo::new(QueueLimit::Unlimited)), 2);
         let mut drops = Vec::new();
         for ms in 1..=2 {
-            q.enqueue(Time::from_millis(ms), plain(0, 1000), &mut drops);
+            q.enqueue(Time::from_millis(ms), plain(0, 1000), None, &mut drops);
             assert_eq!(q.ready, Time::from_millis(ms));
         }
         q.dequeue(Time::from_millis(5), &mut drops).expect("two");

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use super::state::QueueState;
 use super::waiting::{Dropped, Level, Waiting};
 use crate::link::QueueLimit;
-use windlass_cc::Span;
+use windlass_cc::{Span, Time};
 
 /// Packets in the order of arrival.
 #[derive(Clone, Debug)]
@@ -69,5 +70,31 @@ impl Fifo {
         self.bytes -= u64::from(packet.handle.size);
         self.drain = Span(self.drain.0 - packet.transmission.0);
         Some(packet)
+    }
+}
+
+/// Drop-tail above a device's queue and at a radio. Otherwise the link decides.
+impl QueueState for Fifo {
+    fn enqueue(
+        &mut self,
+        _: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        self.push(packet, idle.is_none(), drops);
+        false
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        self.pop().map(|packet| (packet, false))
+    }
+
+    fn len(&self) -> u64 {
+        Fifo::len(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        Fifo::bytes(self)
     }
 }

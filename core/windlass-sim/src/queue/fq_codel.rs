@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 
 use super::codel::{CoDel, Source, State};
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 use crate::random::mix;
@@ -186,21 +187,35 @@ impl FqCoDelQueue {
         }
     }
 
-    pub fn len(&self) -> u64 {
-        self.packets
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Index of the queue of a flow.
     fn hash(&self, flow: u32) -> u32 {
         (mix(self.key ^ u64::from(flow)) % u64::from(self.p.flows)) as u32
     }
 
-    pub fn enqueue(
+    /// Drops packets from the head of the longest queue until the limit is met.
+    fn shorten(&mut self, drops: &mut Vec<Dropped>) {
+        let exceeded = |q: &FqCoDelQueue| match q.limit {
+            QueueLimit::Packets(n) => q.packets > n,
+            QueueLimit::Bytes(n) => q.bytes > n,
+            QueueLimit::Unlimited => false,
+        };
+        while exceeded(self) {
+            let listed = self.new.iter().chain(&self.old);
+            let Some(&longest) = listed.max_by_key(|i| self.flows[**i as usize].bytes) else {
+                return;
+            };
+            let Some(packet) = self.flows[longest as usize].pop(&mut self.chains) else { return };
+            self.packets -= 1;
+            self.bytes -= u64::from(packet.handle.size);
+            drops.push(Dropped { handle: packet.handle, early: false });
+        }
+    }
+}
+
+impl QueueState for FqCoDelQueue {
+    fn enqueue(
         &mut self,
+        _: Time,
         packet: Waiting,
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
@@ -223,26 +238,7 @@ impl FqCoDelQueue {
         false
     }
 
-    /// Drops packets from the head of the longest queue until the limit is met.
-    fn shorten(&mut self, drops: &mut Vec<Dropped>) {
-        let exceeded = |q: &FqCoDelQueue| match q.limit {
-            QueueLimit::Packets(n) => q.packets > n,
-            QueueLimit::Bytes(n) => q.bytes > n,
-            QueueLimit::Unlimited => false,
-        };
-        while exceeded(self) {
-            let listed = self.new.iter().chain(&self.old);
-            let Some(&longest) = listed.max_by_key(|i| self.flows[**i as usize].bytes) else {
-                return;
-            };
-            let Some(packet) = self.flows[longest as usize].pop(&mut self.chains) else { return };
-            self.packets -= 1;
-            self.bytes -= u64::from(packet.handle.size);
-            drops.push(Dropped { handle: packet.handle, early: false });
-        }
-    }
-
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -280,6 +276,14 @@ impl FqCoDelQueue {
             return Some((packet, marked));
         }
     }
+
+    fn len(&self) -> u64 {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }
 
 #[cfg(test)]
@@ -315,8 +319,8 @@ mod tests {
         let [big, small, late] = apart(&q, 3).try_into().expect("three");
         let mut drops = Vec::new();
         for i in 0..30 {
-            q.enqueue(of(big, i, 1500), None, &mut drops);
-            q.enqueue(of(small, i, 500), None, &mut drops);
+            q.enqueue(Time::ZERO, of(big, i, 1500), None, &mut drops);
+            q.enqueue(Time::ZERO, of(small, i, 500), None, &mut drops);
         }
         let mut next = |q: &mut FqCoDelQueue| q.dequeue(Time::ZERO, &mut drops).expect("more").0;
         let mut bytes = [0u64; 2];
@@ -326,7 +330,7 @@ mod tests {
         }
         // The difference is at most a quantum and a packet.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 1500, "{bytes:?}");
-        q.enqueue(of(late, 99, 100), None, &mut Vec::new());
+        q.enqueue(Time::ZERO, of(late, 99, 100), None, &mut Vec::new());
         assert_eq!(next(&mut q).handle.id, 99, "a sparse flow overtakes");
         assert_eq!(q.len(), 60 - 24);
     }
@@ -336,10 +340,10 @@ mod tests {
         let mut q = queue(QueueLimit::Bytes(3000));
         let [fat, thin] = apart(&q, 2).try_into().expect("two");
         let mut drops = Vec::new();
-        q.enqueue(of(fat, 0, 1500), None, &mut drops);
-        q.enqueue(of(fat, 1, 1500), None, &mut drops);
+        q.enqueue(Time::ZERO, of(fat, 0, 1500), None, &mut drops);
+        q.enqueue(Time::ZERO, of(fat, 1, 1500), None, &mut drops);
         assert_eq!((drops.len(), q.bytes(), q.len()), (0, 3000, 2));
-        q.enqueue(of(thin, 2, 1), None, &mut drops);
+        q.enqueue(Time::ZERO, of(thin, 2, 1), None, &mut drops);
         assert_eq!((drops.len(), q.bytes(), q.len()), (1, 1501, 2));
         assert_eq!(drops[0].handle.id, 0);
     }
@@ -349,11 +353,11 @@ mod tests {
         let mut q = queue(QueueLimit::Packets(10));
         let [fat, thin] = apart(&q, 2).try_into().expect("two");
         let mut drops = Vec::new();
-        q.enqueue(of(thin, 100, 1000), None, &mut drops);
+        q.enqueue(Time::ZERO, of(thin, 100, 1000), None, &mut drops);
         for i in 0..12 {
-            q.enqueue(of(fat, i, 1000), None, &mut drops);
+            q.enqueue(Time::ZERO, of(fat, i, 1000), None, &mut drops);
         }
-        q.enqueue(of(thin, 101, 1000), None, &mut drops);
+        q.enqueue(Time::ZERO, of(thin, 101, 1000), None, &mut drops);
         let ids: Vec<u32> = drops.iter().map(|d| d.handle.id).collect();
         assert_eq!(ids, [0, 1, 2, 3]);
         assert!(drops.iter().all(|d| !d.early));
@@ -366,11 +370,11 @@ mod tests {
         let [bulk, blinker] = apart(&q, 2).try_into().expect("two");
         let mut drops = Vec::new();
         for i in 0..10 {
-            q.enqueue(of(bulk, i, 1514), None, &mut drops);
+            q.enqueue(Time::ZERO, of(bulk, i, 1514), None, &mut drops);
         }
         let mut order = Vec::new();
         for i in 0..6 {
-            q.enqueue(of(blinker, 100 + i, 1514), None, &mut drops);
+            q.enqueue(Time::ZERO, of(blinker, 100 + i, 1514), None, &mut drops);
             order.push(q.dequeue(Time::ZERO, &mut drops).expect("more").0.flow == blinker);
         }
         // The flow sends at most its share, although at most one of its packets waits.
@@ -383,7 +387,7 @@ mod tests {
         let mut q = queue(QueueLimit::Unlimited);
         let mut drops = Vec::new();
         for i in 0..10_000 {
-            q.enqueue(of(i % 50, i, 1000), None, &mut drops);
+            q.enqueue(Time::ZERO, of(i % 50, i, 1000), None, &mut drops);
             if i >= 20 {
                 q.dequeue(Time::ZERO, &mut drops).expect("more");
             }

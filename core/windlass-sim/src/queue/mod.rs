@@ -18,14 +18,14 @@ mod fq_codel;
 mod pie;
 mod policer;
 mod red;
+mod state;
 mod threshold;
 mod waiting;
 
 use std::fmt::Debug;
+use std::ops::{Deref, DerefMut};
 
-use windlass_cc::{Span, Time};
-
-use crate::extension::{Custom, cloneable};
+use crate::extension::Custom;
 use crate::link::QueueLimit;
 use crate::random::{Purpose, Stream};
 
@@ -36,11 +36,12 @@ pub use fq_codel::{FqCoDel, MAX_FLOWS};
 pub use pie::{MAX_GAIN, Pie};
 pub use policer::Policer;
 pub use red::Red;
+pub use state::{CloneQueueState, QueueDiscipline, QueueState};
 pub use threshold::Threshold;
 pub use waiting::{Dropped, Level, Waiting};
 
 use codel::CoDelQueue;
-use device::{Above, DeviceQueue};
+use device::DeviceQueue;
 use dualpi2::DualPi2Queue;
 use fifo::Fifo;
 use fq_codel::FqCoDelQueue;
@@ -73,43 +74,6 @@ pub enum Discipline<L = Level> {
     Device(Box<Device<Discipline<L>>>),
     /// A discipline that another crate defines.
     Custom(Custom<dyn QueueDiscipline>),
-}
-
-/// A queue discipline that another crate defines, as a configuration holds it in [`Discipline::Custom`].
-pub trait QueueDiscipline: Debug + Send + Sync {
-    /// The empty queue of one link direction. It should hold at most `limit`, and it draws random
-    /// values only from this stream.
-    fn start(&self, limit: QueueLimit, stream: Stream) -> Box<dyn CustomQueue>;
-}
-
-/// State of another crate's discipline. It hands out every packet exactly once, for transmission or
-/// as dropped, and counts the packets it holds. The conservation check at the end of the run
-/// verifies this.
-pub trait CustomQueue: Debug + Send + Sync + CloneCustomQueue {
-    /// See [`Queue::enqueue`].
-    fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool;
-    /// See [`Queue::dequeue`].
-    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)>;
-    /// Packets that wait.
-    fn len(&self) -> u64;
-    /// IP bytes that wait.
-    fn bytes(&self) -> u64;
-    /// True if no packet waits.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-cloneable! {
-    /// Copies of a simulation copy their queues. Every [`CustomQueue`] that is `Clone` implements
-    /// this trait.
-    CloneCustomQueue, CustomQueue
 }
 
 impl<L> Discipline<L> {
@@ -198,40 +162,18 @@ impl Discipline {
 
 /// State of a queue.
 #[derive(Clone, Debug)]
-pub struct Queue(Kind);
+pub struct Queue(Box<dyn QueueState>);
 
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Only above a device's queue and at a radio. Otherwise the link decides.
-    DropTail(Fifo),
-    Red(RedQueue),
-    CoDel(CoDelQueue),
-    FqCoDel(FqCoDelQueue),
-    Pie(PieQueue),
-    DualPi2(Box<DualPi2Queue>),
-    Threshold(ThresholdQueue),
-    Policer(PolicerQueue),
-    Device(Box<DeviceQueue<Queue>>),
-    Custom(Box<dyn CustomQueue>),
+impl Deref for Queue {
+    type Target = Box<dyn QueueState>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
-impl Above for Queue {
-    fn add(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool {
-        self.enqueue(now, packet, idle, drops)
-    }
-
-    fn next(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
-        self.dequeue(now, drops)
-    }
-
-    fn holds(&self) -> (u64, u64) {
-        (self.len(), self.bytes())
+impl DerefMut for Queue {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 
@@ -262,104 +204,20 @@ impl Queue {
 
     fn at_work(discipline: &Discipline, limit: QueueLimit, draws: &dyn Fn() -> Stream) -> Queue {
         Queue(match discipline {
-            Discipline::DropTail => Kind::DropTail(Fifo::new(limit)),
-            Discipline::Red(red) => Kind::Red(RedQueue::new(*red, limit, draws())),
-            Discipline::CoDel(codel) => Kind::CoDel(CoDelQueue::new(*codel, limit)),
-            Discipline::FqCoDel(fq) => {
-                Kind::FqCoDel(FqCoDelQueue::new(*fq, limit, draws().next_u64()))
-            }
-            Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
-            Discipline::DualPi2(dual) => {
-                Kind::DualPi2(Box::new(DualPi2Queue::new(*dual, limit, draws())))
-            }
-            Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit, draws())),
-            Discipline::Policer(policer) => Kind::Policer(PolicerQueue::new(*policer, limit)),
+            Discipline::DropTail => Box::new(Fifo::new(limit)),
+            Discipline::Red(red) => Box::new(RedQueue::new(*red, limit, draws())),
+            Discipline::CoDel(codel) => Box::new(CoDelQueue::new(*codel, limit)),
+            Discipline::FqCoDel(fq) => Box::new(FqCoDelQueue::new(*fq, limit, draws().next_u64())),
+            Discipline::Pie(pie) => Box::new(PieQueue::new(*pie, limit, draws())),
+            Discipline::DualPi2(dual) => Box::new(DualPi2Queue::new(*dual, limit, draws())),
+            Discipline::Threshold(t) => Box::new(ThresholdQueue::new(*t, limit, draws())),
+            Discipline::Policer(policer) => Box::new(PolicerQueue::new(*policer, limit)),
             Discipline::Device(device) => {
-                let above = Queue::at_work(&device.discipline, limit, draws);
-                Kind::Device(Box::new(DeviceQueue::new(above, device.packets)))
+                let Queue(above) = Queue::at_work(&device.discipline, limit, draws);
+                Box::new(DeviceQueue::new(above, device.packets))
             }
-            Discipline::Custom(discipline) => Kind::Custom(discipline.start(limit, draws())),
+            Discipline::Custom(discipline) => discipline.start(limit, draws()),
         })
-    }
-
-    /// Adds a packet. `idle` is the time for which the link has been idle, or `None` if it is busy.
-    /// Dropped packets, which may include this packet, are added to `drops`. Returns true if the
-    /// packet must be marked.
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool {
-        match &mut self.0 {
-            Kind::DropTail(q) => {
-                q.push(packet, idle.is_none(), drops);
-                false
-            }
-            Kind::Red(q) => q.enqueue(now, packet, idle, drops),
-            Kind::CoDel(q) => q.enqueue(packet, idle, drops),
-            Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
-            Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
-            Kind::DualPi2(q) => q.enqueue(now, packet, idle, drops),
-            Kind::Threshold(q) => q.enqueue(packet, idle, drops),
-            Kind::Policer(q) => q.enqueue(now, packet, idle, drops),
-            Kind::Device(q) => q.enqueue(now, packet, drops),
-            Kind::Custom(q) => q.enqueue(now, packet, idle, drops),
-        }
-    }
-
-    /// The packet that the idle link transmits, and true if the packet must be marked.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
-        match &mut self.0 {
-            Kind::DropTail(q) => q.pop().map(|packet| (packet, false)),
-            Kind::Red(q) => q.dequeue(),
-            Kind::CoDel(q) => q.dequeue(now, drops),
-            Kind::FqCoDel(q) => q.dequeue(now, drops),
-            Kind::Pie(q) => q.dequeue(now),
-            Kind::DualPi2(q) => q.dequeue(now, drops),
-            Kind::Threshold(q) => q.dequeue(),
-            Kind::Policer(q) => q.dequeue(),
-            Kind::Device(q) => q.dequeue(now, drops),
-            Kind::Custom(q) => q.dequeue(now, drops),
-        }
-    }
-
-    /// Packets that wait.
-    pub fn len(&self) -> u64 {
-        match &self.0 {
-            Kind::DropTail(q) => q.len(),
-            Kind::Red(q) => q.fifo().len(),
-            Kind::CoDel(q) => q.fifo().len(),
-            Kind::FqCoDel(q) => q.len(),
-            Kind::Pie(q) => q.fifo().len(),
-            Kind::DualPi2(q) => q.len(),
-            Kind::Threshold(q) => q.fifo().len(),
-            Kind::Policer(q) => q.fifo().len(),
-            Kind::Device(q) => q.len(),
-            Kind::Custom(q) => q.len(),
-        }
-    }
-
-    /// IP bytes that wait.
-    pub fn bytes(&self) -> u64 {
-        match &self.0 {
-            Kind::DropTail(q) => q.bytes(),
-            Kind::Red(q) => q.fifo().bytes(),
-            Kind::CoDel(q) => q.fifo().bytes(),
-            Kind::FqCoDel(q) => q.bytes(),
-            Kind::Pie(q) => q.fifo().bytes(),
-            Kind::DualPi2(q) => q.bytes(),
-            Kind::Threshold(q) => q.fifo().bytes(),
-            Kind::Policer(q) => q.fifo().bytes(),
-            Kind::Device(q) => q.bytes(),
-            Kind::Custom(q) => q.bytes(),
-        }
-    }
-
-    /// True if no packet waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -3,6 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting, check_share};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
@@ -96,36 +97,6 @@ impl PieQueue {
         }
     }
 
-    pub fn fifo(&self) -> &Fifo {
-        &self.fifo
-    }
-
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool {
-        self.catch_up(now);
-        if self.probability == 0.0 && self.is_calm() {
-            self.burst_left = self.p.max_burst;
-        }
-        let taken = self.takes();
-        let mark =
-            taken && self.p.ecn && packet.is_capable() && self.probability < self.p.mark_limit;
-        if taken && !mark {
-            drops.push(Dropped { handle: packet.handle, early: true });
-            return false;
-        }
-        self.fifo.push(packet, idle.is_none(), drops) && mark
-    }
-
-    pub fn dequeue(&mut self, now: Time) -> Option<(Waiting, bool)> {
-        self.catch_up(now);
-        self.fifo.pop().map(|packet| (packet, false))
-    }
-
     /// True if the delay is below half the target, both now and at the last adjustment.
     fn is_calm(&self) -> bool {
         let half = self.p.target.0 / 2;
@@ -182,6 +153,42 @@ impl PieQueue {
     }
 }
 
+impl QueueState for PieQueue {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        self.catch_up(now);
+        if self.probability == 0.0 && self.is_calm() {
+            self.burst_left = self.p.max_burst;
+        }
+        let taken = self.takes();
+        let mark =
+            taken && self.p.ecn && packet.is_capable() && self.probability < self.p.mark_limit;
+        if taken && !mark {
+            drops.push(Dropped { handle: packet.handle, early: true });
+            return false;
+        }
+        self.fifo.push(packet, idle.is_none(), drops) && mark
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        self.catch_up(now);
+        self.fifo.pop().map(|packet| (packet, false))
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::support::{capable, plain};
@@ -229,7 +236,7 @@ mod tests {
                 before = delay;
             }
             let now = Time::from_millis(ms);
-            q.dequeue(now);
+            q.dequeue(now, &mut Vec::new());
             let burst = if (ms / 1000) % 3 == 0 { 2 } else { 1 };
             for i in 0..burst {
                 q.fifo.push(plain(i, 1000), true, &mut Vec::new());
@@ -252,7 +259,7 @@ mod tests {
             let now = Time(us * 1000);
             q.enqueue(now, plain(0, 1000), None, &mut drops);
             if us % 1000 == 0 {
-                q.dequeue(now);
+                q.dequeue(now, &mut Vec::new());
             }
             if !drops.is_empty() {
                 first.get_or_insert(us / 1000);

@@ -3,6 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 
@@ -45,12 +46,10 @@ impl PolicerQueue {
         let tokens = full(policer);
         PolicerQueue { fifo: Fifo::new(limit), policer, tokens, filled: Time::ZERO }
     }
+}
 
-    pub fn fifo(&self) -> &Fifo {
-        &self.fifo
-    }
-
-    pub fn enqueue(
+impl QueueState for PolicerQueue {
+    fn enqueue(
         &mut self,
         now: Time,
         packet: Waiting,
@@ -69,8 +68,16 @@ impl PolicerQueue {
         false
     }
 
-    pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         self.fifo.pop().map(|packet| (packet, false))
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
     }
 }
 
@@ -93,9 +100,9 @@ mod tests {
         let mut q = PolicerQueue::new(policer, QueueLimit::Unlimited);
         let mut drops = Vec::new();
         let mut passes = |us: u64| {
-            let before = q.fifo().len();
+            let before = q.len();
             q.enqueue(Time(us * 1000), plain(0, 1000), None, &mut drops);
-            q.fifo().len() > before
+            q.len() > before
         };
         // 1000 B per millisecond: three packets at once, then one per millisecond, and none
         // earlier.

@@ -4,6 +4,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Level, Waiting, check_share};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
@@ -161,32 +162,6 @@ impl RedQueue {
         RedQueue { p, fifo, draws, average: 0.0, max_probability, count, adapted }
     }
 
-    pub fn fifo(&self) -> &Fifo {
-        &self.fifo
-    }
-
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool {
-        self.update_average(&packet, idle);
-        self.adapt(now);
-        let verdict = self.verdict();
-        let mark = verdict == Verdict::Early && self.p.ecn && packet.is_capable();
-        if verdict != Verdict::Pass && !mark {
-            drops.push(Dropped { handle: packet.handle, early: true });
-            return false;
-        }
-        self.fifo.push(packet, idle.is_none(), drops) && mark
-    }
-
-    pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {
-        self.fifo.pop().map(|packet| (packet, false))
-    }
-
     /// The exponentially weighted average of the queue lengths that packets find (section 6).
     fn update_average(&mut self, packet: &Waiting, idle: Option<Span>) {
         let w = self.p.weight;
@@ -258,6 +233,38 @@ impl RedQueue {
     }
 }
 
+impl QueueState for RedQueue {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        self.update_average(&packet, idle);
+        self.adapt(now);
+        let verdict = self.verdict();
+        let mark = verdict == Verdict::Early && self.p.ecn && packet.is_capable();
+        if verdict != Verdict::Pass && !mark {
+            drops.push(Dropped { handle: packet.handle, early: true });
+            return false;
+        }
+        self.fifo.push(packet, idle.is_none(), drops) && mark
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        self.fifo.pop().map(|packet| (packet, false))
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+}
+
 /// The probability that spreads drops evenly. With `p_b / (1 − count · p_b)` the number of packets
 /// between two drops is uniformly distributed (section 7, method 2, counted as in figure 2).
 fn spread(probability: f64, count: u64) -> f64 {
@@ -320,7 +327,7 @@ mod tests {
             q.enqueue(Time::ZERO, plain(i, 1000), None, &mut Vec::new());
             model = (1.0 - 0.002) * model + 0.002 * length;
             if i % 3 == 0 {
-                q.dequeue();
+                q.dequeue(Time::ZERO, &mut Vec::new());
             }
             assert!((q.average - model).abs() < 1e-9 * (1.0 + model), "{} {model}", q.average);
         }

@@ -1,8 +1,9 @@
 //! Marking above a queue length, as DCTCP requires, or at random.
 
-use windlass_cc::Span;
+use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Level, Waiting, check_share};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
@@ -43,13 +44,12 @@ impl ThresholdQueue {
         let random = Chance::new(t.probability);
         ThresholdQueue { fifo: Fifo::new(limit), mark: t.mark, random, draws }
     }
+}
 
-    pub fn fifo(&self) -> &Fifo {
-        &self.fifo
-    }
-
-    pub fn enqueue(
+impl QueueState for ThresholdQueue {
+    fn enqueue(
         &mut self,
+        _: Time,
         packet: Waiting,
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
@@ -59,8 +59,16 @@ impl ThresholdQueue {
         self.fifo.push(packet, idle.is_none(), drops) && marked && packet.is_capable()
     }
 
-    pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         self.fifo.pop().map(|packet| (packet, false))
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
     }
 }
 
@@ -80,13 +88,16 @@ mod tests {
         let mut q = queue(Level::Packets(2), 0.0, QueueLimit::Packets(5));
         let mut drops = Vec::new();
         let marked: Vec<bool> =
-            (0..6).map(|i| q.enqueue(capable(i, 1000), None, &mut drops)).collect();
+            (0..6).map(|i| q.enqueue(Time::ZERO, capable(i, 1000), None, &mut drops)).collect();
         // The first three packets find 0, 1 and 2 packets. The queue is full for the sixth packet.
         assert_eq!(marked, [false, false, false, true, true, false]);
         assert_eq!((drops.len(), drops[0].handle.id, drops[0].early), (1, 5, false));
-        q.dequeue();
-        assert!(!q.enqueue(plain(6, 1000), None, &mut drops), "the packet is not ECN-capable");
-        assert_eq!(q.fifo().len(), 5);
+        q.dequeue(Time::ZERO, &mut Vec::new());
+        assert!(
+            !q.enqueue(Time::ZERO, plain(6, 1000), None, &mut drops),
+            "the packet is not ECN-capable"
+        );
+        assert_eq!(q.len(), 5);
     }
 
     #[test]
@@ -94,7 +105,7 @@ mod tests {
         let mut q = queue(Level::Bytes(1500), 0.0, QueueLimit::Unlimited);
         let mut drops = Vec::new();
         let sizes = [1000, 500, 1, 1];
-        let marked = sizes.map(|size| q.enqueue(capable(0, size), None, &mut drops));
+        let marked = sizes.map(|size| q.enqueue(Time::ZERO, capable(0, size), None, &mut drops));
         // The packets find 0, 1000, 1500 and 1501 bytes.
         assert_eq!(marked, [false, false, false, true]);
     }
@@ -105,8 +116,13 @@ mod tests {
         let mut marks = |packet: fn(u32, u32) -> Waiting| {
             let mut count = 0;
             for i in 0..100_000 {
-                count += u32::from(q.enqueue(packet(i, 1000), Some(Span(1)), &mut Vec::new()));
-                q.dequeue();
+                count += u32::from(q.enqueue(
+                    Time::ZERO,
+                    packet(i, 1000),
+                    Some(Span(1)),
+                    &mut Vec::new(),
+                ));
+                q.dequeue(Time::ZERO, &mut Vec::new());
             }
             count
         };

@@ -9,6 +9,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::Codepoint;
 
 use super::fifo::Fifo;
+use super::state::QueueState;
 use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
@@ -86,64 +87,6 @@ impl DualPi2Queue {
             alpha: gain(p.alpha),
             beta: gain(p.beta),
         }
-    }
-
-    pub fn len(&self) -> u64 {
-        self.l.fifo.len() + self.c.fifo.len()
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.l.fifo.bytes() + self.c.fifo.bytes()
-    }
-
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Waiting,
-        idle: Option<Span>,
-        drops: &mut Vec<Dropped>,
-    ) -> bool {
-        self.catch_up(now);
-        let size = u64::from(packet.handle.size);
-        let fits = self.limit.has_room(self.len(), self.bytes(), size)
-            && self.bytes() + size <= self.p.memory;
-        if idle.is_none() && !fits {
-            drops.push(Dropped { handle: packet.handle, early: false });
-            return false;
-        }
-        self.largest = self.largest.max(packet.handle.size);
-        if self.len() == 0 {
-            // The L queue may be served first for a few packets.
-            self.credit = f64::from(self.largest) * (2.0 * self.p.classic_share - 1.0);
-        }
-        let half = match packet.ecn {
-            Codepoint::Ect1 | Codepoint::Ce => &mut self.l,
-            Codepoint::Ect0 | Codepoint::NotEct => &mut self.c,
-        };
-        half.fifo.push(packet, true, drops);
-        false
-    }
-
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
-        self.catch_up(now);
-        while self.len() > 0 {
-            let low_latency = self.serves_l(now);
-            let backlog = self.bytes();
-            let half = if low_latency { &mut self.l } else { &mut self.c };
-            let delay = half.delay(now);
-            let packet = half.fifo.pop()?;
-            let verdict = match low_latency {
-                true => self.judge_l(&packet, delay, backlog),
-                false => self.judge_c(&packet, backlog),
-            };
-            if verdict == Verdict::Drop {
-                drops.push(Dropped { handle: packet.handle, early: true });
-                continue;
-            }
-            self.charge(low_latency, packet.handle.size);
-            return Some((packet, verdict == Verdict::Mark));
-        }
-        None
     }
 
     /// True if the L queue is served (RFC 9332 section 4.1).
@@ -256,5 +199,65 @@ impl DualPi2Queue {
         let most = if self.p.drop_on_overload { 1.0 } else { 1.0 / self.p.coupling };
         self.probability = (self.probability + step).clamp(0.0, most);
         self.delay_before = delay;
+    }
+}
+
+impl QueueState for DualPi2Queue {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        self.catch_up(now);
+        let size = u64::from(packet.handle.size);
+        let fits = self.limit.has_room(self.len(), self.bytes(), size)
+            && self.bytes() + size <= self.p.memory;
+        if idle.is_none() && !fits {
+            drops.push(Dropped { handle: packet.handle, early: false });
+            return false;
+        }
+        self.largest = self.largest.max(packet.handle.size);
+        if self.len() == 0 {
+            // The L queue may be served first for a few packets.
+            self.credit = f64::from(self.largest) * (2.0 * self.p.classic_share - 1.0);
+        }
+        let half = match packet.ecn {
+            Codepoint::Ect1 | Codepoint::Ce => &mut self.l,
+            Codepoint::Ect0 | Codepoint::NotEct => &mut self.c,
+        };
+        half.fifo.push(packet, true, drops);
+        false
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        self.catch_up(now);
+        while self.len() > 0 {
+            let low_latency = self.serves_l(now);
+            let backlog = self.bytes();
+            let half = if low_latency { &mut self.l } else { &mut self.c };
+            let delay = half.delay(now);
+            let packet = half.fifo.pop()?;
+            let verdict = match low_latency {
+                true => self.judge_l(&packet, delay, backlog),
+                false => self.judge_c(&packet, backlog),
+            };
+            if verdict == Verdict::Drop {
+                drops.push(Dropped { handle: packet.handle, early: true });
+                continue;
+            }
+            self.charge(low_latency, packet.handle.size);
+            return Some((packet, verdict == Verdict::Mark));
+        }
+        None
+    }
+
+    fn len(&self) -> u64 {
+        self.l.fifo.len() + self.c.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.l.fifo.bytes() + self.c.fifo.bytes()
     }
 }
