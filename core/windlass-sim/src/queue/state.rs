@@ -1,4 +1,4 @@
-//! The interface of all queue disciplines, those of this crate and those of others.
+//! The interface of the queue disciplines of this crate and of other crates.
 
 use std::fmt::Debug;
 
